@@ -1,0 +1,86 @@
+"""The backends: one file each, one row each in the registry below. Nothing is imported before it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from backends.base import Backend, BackendError, BackendUnavailable, DeviceInfo, Unsupported
+
+__all__ = [
+    "REGISTRY", "Backend", "BackendError", "BackendUnavailable", "DeviceInfo", "Entry", "Unsupported", "available",
+    "backend_class", "open_backend",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the registry: where the class is, what it is for, how to install what it needs."""
+
+    path: str
+    role: str
+    about: str
+    install: str
+
+
+REGISTRY: dict[str, Entry] = {
+    "numpy": Entry("backends.numpy:NumpyBackend", "reference", "NumPy on the host", "comes with the harness"),
+    "opencl": Entry(
+        "backends.opencl:OpenClBackend",
+        "opencl",
+        "hand-written OpenCL C through pyopencl",
+        "pip install 'opencl-cuda-harness[opencl]'",
+    ),
+    "cuda": Entry(
+        "backends.cuda:CudaBackend",
+        "cuda",
+        "hand-written CUDA C++ through pycuda",
+        "pip install 'opencl-cuda-harness[cuda]'",
+    ),
+    "cupy": Entry(
+        "backends.cupy:CupyBackend",
+        "library",
+        "CuPy's own reductions and filters",
+        "pip install 'opencl-cuda-harness[cupy]'",
+    ),
+}
+"""``role`` is reference, opencl, cuda (the two sides of the ratio) or library (a baseline)."""
+
+
+def backend_class(name: str) -> type[Backend]:
+    """The class of a backend, imported now.
+
+    Raises:
+        ValueError: if the name is not in the registry.
+        BackendUnavailable: if a package it needs is missing.
+    """
+    if name not in REGISTRY:
+        raise ValueError(f"backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
+    entry = REGISTRY[name]
+    module, _, attribute = entry.path.partition(":")
+    try:
+        cls: type[Backend] = getattr(import_module(module), attribute)
+    except ImportError as error:
+        raise BackendUnavailable(f"{name}: {error}; to get it: {entry.install}") from error
+    return cls
+
+
+def available() -> dict[str, list[DeviceInfo] | str]:
+    """Every backend of the registry with the devices it can drive here, or with what is missing for it."""
+    found: dict[str, list[DeviceInfo] | str] = {}
+    for name in REGISTRY:
+        try:
+            found[name] = backend_class(name).devices()
+        except BackendUnavailable as error:
+            found[name] = str(error)
+    return found
+
+
+def open_backend(name: str, device: int = 0) -> Backend:
+    """The backend ``name`` on its device number ``device`` (as ``harness devices`` lists them).
+
+    Raises:
+        ValueError: if the name is not in the registry.
+        BackendUnavailable: if a package, a driver or the device is missing; the message says what to do.
+    """
+    return backend_class(name).open(device)

@@ -1,0 +1,1 @@
+"""What is compared, how it is measured and what is kept. Knows no GPU API."""

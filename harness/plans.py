@@ -1,0 +1,90 @@
+"""Plans: what our own kernels launch for a problem, a variant and a device, with no GPU API in it.
+
+OpenCL and CUDA run the same plan; a new rung is new here and in the kernel folders, never in a backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from backends.base import DeviceInfo
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Argument: the source of this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Argument: a buffer of the plan, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Argument: a number, passed by value with this NumPy type (uint32 or uint64)."""
+
+    value: int
+    dtype: Literal["uint32", "uint64"] = "uint64"
+
+
+Argument = Source | Buffer | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLaunch:
+    """One launch: num_groups x group_size work-items, one or two dimensions."""
+
+    kernel: str
+    num_groups: tuple[int, ...]
+    group_size: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to build, allocate and launch.
+
+    ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu. ``buffers`` maps a
+    name to its size in bytes; ``result`` names the one that holds the answer, of ``result_dtype`` and
+    ``result_count`` elements from its start; one result buffer a source is allocated where ``per_source``.
+    ``readback`` are launches made when the answer is fetched, never timed.
+    """
+
+    files: tuple[str, ...]
+    macros: Mapping[str, str | int]
+    buffers: Mapping[str, int]
+    launches: tuple[PlannedLaunch, ...]
+    result: str
+    result_dtype: np.dtype[Any]
+    result_count: int
+    result_location: Literal["device", "host"]
+    per_source: bool = False
+    readback: tuple[PlannedLaunch, ...] = ()
+
+
+def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
+    """The plan of ``variant`` on ``problem``; :func:`harness.variants.violations` must be empty for them.
+
+    Raises:
+        TypeError: if the variant is not of the problem's kind.
+    """
+    from harness import plan_bandwidth, plan_laplace, plan_reduction
+
+    if isinstance(problem, Reduction) and isinstance(variant, ReductionVariant):
+        return plan_reduction.plan(problem, variant, device)
+    if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):
+        return plan_laplace.plan(problem, variant, device)
+    if isinstance(problem, Bandwidth) and isinstance(variant, BandwidthVariant):
+        return plan_bandwidth.plan(problem, variant, device)
+    if isinstance(problem, Empty):
+        return plan_bandwidth.plan_empty(problem)
+    raise TypeError(f"no plan for {variant!r} on {problem!r}")

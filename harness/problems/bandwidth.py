@@ -1,0 +1,81 @@
+"""The limits of the device: reading and copying memory, with nothing else to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.dtypes import DTYPES, Dtype
+from harness.problems.base import Array, Verification, compare
+
+DIRECTIONS = ("read", "copy")
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidth:
+    """Reads (``read``) or reads and writes (``copy``) ``size`` elements of ``dtype``.
+
+    The answer of a read is the exclusive or of all 32-bit words, so that a kernel that skips data is found out;
+    of a copy, the copied array.
+    """
+
+    direction: str
+    dtype: str
+    size: int
+    kind: ClassVar[str] = "bandwidth"
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
+        if self.size < 1:
+            raise ValueError(f"size {self.size} is not positive")
+
+    @property
+    def element(self) -> Dtype:
+        """The row of the element type."""
+        return DTYPES[self.dtype]
+
+    @property
+    def label(self) -> str:
+        return f"{self.direction} {self.dtype} {self.size}"
+
+    @property
+    def source_bytes(self) -> int:
+        return self.size * self.element.itemsize
+
+    @property
+    def bytes_moved(self) -> int:
+        return self.source_bytes * (2 if self.direction == "copy" else 1)
+
+    def make_source(self, seed: int) -> Array:
+        return np.random.default_rng(seed).integers(0, 255, self.source_bytes, np.uint8, endpoint=True).view(self.dtype)
+
+    def pack(self, array: Array) -> Array:
+        return np.ascontiguousarray(array).reshape(-1)
+
+    def reference(self, array: Array) -> Any:
+        raw = array.view(np.uint8)
+        return raw if self.direction == "copy" else self._checksum(raw)
+
+    def _checksum(self, raw: Array) -> int:
+        """The exclusive or of all elements, each cut into words of at most 4 bytes."""
+        words = raw.view(f"u{min(4, self.element.itemsize)}")
+        return int(np.bitwise_xor.reduce(words))
+
+    def finish(self, raw: Array) -> Any:
+        """Folds a checksum per work-item (read) down to the word of the element type; passes a copy through."""
+        if self.direction == "copy":
+            return raw.view(np.uint8)
+        checksum = int(np.bitwise_xor.reduce(raw))
+        # A vector load mixes neighbouring small elements into one 32-bit word: fold it back to one element.
+        for bits in (16, 8):
+            if self.element.itemsize * 8 <= bits:
+                checksum = (checksum >> bits) ^ (checksum & (2**bits - 1))
+        return checksum
+
+    def verify(self, actual: Any, array: Array) -> Verification:
+        return compare(actual, self.reference(array), 0.0)

@@ -1,0 +1,88 @@
+"""What every problem offers: its data, its reference, its bytes, its tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The outcome of comparing one result with the reference.
+
+    ``error`` is the largest absolute difference (0 for an exact match, inf where a NaN or shape differs),
+    ``tolerance`` the largest allowed one; ``message`` says what differs and is empty when ``ok``.
+    """
+
+    ok: bool
+    error: float
+    tolerance: float
+    message: str = ""
+
+
+class Problem(Protocol):
+    """What is computed. Frozen dataclasses implement it; equal problems are equal objects."""
+
+    kind: ClassVar[str]
+
+    @property
+    def label(self) -> str:
+        """Short and unique, as shown in tables: ``minmax int32 2560x2560``."""
+
+    @property
+    def source_bytes(self) -> int:
+        """Bytes of one source."""
+
+    @property
+    def bytes_moved(self) -> int:
+        """The fewest bytes that must cross the memory interface: each input read once, each output written once."""
+
+    def make_source(self, seed: int) -> Array:
+        """A random source for this problem; the same for the same seed. Never zeros."""
+
+    def pack(self, array: Array) -> Array:
+        """The source as it is laid out on the device: contiguous, padded where the problem says so."""
+
+    def reference(self, array: Array) -> Any:
+        """The right answer for the unpacked source ``array``, computed on the host in wider types."""
+
+    def finish(self, raw: Array) -> Any:
+        """The answer from what a device left in its result buffer: the last, serial step on the host."""
+
+    def verify(self, actual: Any, array: Array) -> Verification:
+        """Compares an answer with the reference for ``array``."""
+
+
+def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
+    """Compares two scalars or arrays of one shape element by element; NaN equals NaN.
+
+    Integers are compared exactly (``tolerance`` 0 means equality); floats within ``tolerance``.
+    """
+    left, right = np.asarray(actual), np.asarray(expected)
+    if left.shape != right.shape:
+        return Verification(False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected")
+    same = left == right
+    if left.dtype.kind == "f" or right.dtype.kind == "f":
+        same |= np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64))
+    if same.all():
+        return Verification(True, 0.0, tolerance)
+    with np.errstate(invalid="ignore", over="ignore"):
+        # longdouble holds every 64-bit integer and float64 exactly on x86-64.
+        difference = np.abs(left[~same].astype(np.longdouble) - right[~same].astype(np.longdouble))
+    difference = np.where(np.isnan(difference), np.inf, difference)
+    error = float(difference.max())
+    if error <= tolerance:
+        return Verification(True, error, tolerance)
+    wrong = ~same
+    wrong[~same] = difference > tolerance
+    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
+    where = f" at {first}" if first else ""
+    count = f"{int(wrong.sum())} of {wrong.size} values differ; first" if wrong.ndim else "result"
+    return Verification(
+        False, error, tolerance, f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})"
+    )

@@ -1,0 +1,169 @@
+"""The 3x3 Laplace filter of an image, and the sharpened image made with it (jia2012)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from harness.dtypes import DTYPES, Dtype
+from harness.problems.base import Array, Verification, compare
+
+MASKS: dict[str, tuple[int, int, int]] = {
+    "four": (-4, 1, 0),
+    "eight": (-8, 1, 1),
+    "four_negated": (4, -1, 0),
+    "eight_negated": (8, -1, -1),
+    "diagonal": (-8, 0, 2),
+}
+"""Centre, edge and corner of each mask. four and eight: jia2012; diagonal: OpenCV's Laplacian with ksize 3."""
+
+BORDERS = ("constant", "replicate", "reflect", "reflect_101", "wrap")
+"""OpenCV's names. What jia2012 calls Reflect takes the opposite side of the image and is ``wrap``."""
+
+OUTPUTS = ("laplacian", "sharpened")
+
+IMAGE_DTYPES = ("uint8", "uint16", "int16", "float32")
+
+PITCH_ALIGNMENT = 128
+"""Bytes. Every packed row starts at a multiple of this, so that wide loads are aligned (as cudaMallocPitch does)."""
+
+_PAD_MODE = {"constant": "constant", "replicate": "edge", "reflect": "symmetric", "reflect_101": "reflect", "wrap": "wrap"}
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """The Laplace filter of a ``height`` x ``width`` image of 1, 3 or 4 interleaved ``channels``.
+
+    ``output`` is ``laplacian`` (L, saturated to the image's dtype) or ``sharpened`` (f - L for a negative centre of
+    the mask, f + L for a positive one, saturated once). ``border_value`` is what lies outside with the ``constant``
+    border; other borders ignore it. Images have shape (height, width) or (height, width, channels).
+    """
+
+    mask: str
+    border: str
+    output: str
+    dtype: str
+    height: int
+    width: int
+    channels: int = 1
+    border_value: float = 0.0
+    kind: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("mask", self.mask, tuple(MASKS)),
+            ("border", self.border, BORDERS),
+            ("output", self.output, OUTPUTS),
+            ("dtype", self.dtype, IMAGE_DTYPES),
+            ("channels", self.channels, (1, 3, 4)),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}")
+        if self.height < 1 or self.width < 1:
+            raise ValueError(f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1")
+
+    @property
+    def element(self) -> Dtype:
+        """The row of the image's element type."""
+        return DTYPES[self.dtype]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the image and of the result."""
+        return (self.height, self.width) if self.channels == 1 else (self.height, self.width, self.channels)
+
+    @property
+    def row_elements(self) -> int:
+        """Elements of one row that are pixels."""
+        return self.width * self.channels
+
+    @property
+    def pitch(self) -> int:
+        """Elements from one packed row to the next."""
+        row_bytes = self.row_elements * self.element.itemsize
+        return -(-row_bytes // PITCH_ALIGNMENT) * PITCH_ALIGNMENT // self.element.itemsize
+
+    @property
+    def coefficients(self) -> tuple[int, int, int]:
+        """Centre, edge and corner of the one 3x3 mask that gives the output: sharpening folds into the mask."""
+        centre, edge, corner = MASKS[self.mask]
+        if self.output == "laplacian":
+            return centre, edge, corner
+        sign = -1 if centre < 0 else 1
+        return 1 + sign * centre, sign * edge, sign * corner
+
+    @property
+    def label(self) -> str:
+        border = f"{self.border}({self.border_value:g})" if self.border == "constant" else self.border
+        return f"{self.output} {self.mask} {border} {self.dtype}C{self.channels} {self.width}x{self.height}"
+
+    @property
+    def source_bytes(self) -> int:
+        return self.height * self.row_elements * self.element.itemsize
+
+    @property
+    def bytes_moved(self) -> int:
+        return 2 * self.source_bytes
+
+    def make_source(self, seed: int) -> Array:
+        """A random image over the type's range (floats: -1 to 1); the suites use a photograph instead."""
+        rng = np.random.default_rng(seed)
+        if self.element.is_float:
+            return rng.uniform(-1, 1, self.shape).astype(self.dtype)
+        info = np.iinfo(self.dtype)
+        return rng.integers(info.min, info.max, self.shape, dtype=self.dtype, endpoint=True)
+
+    def pack(self, array: Array) -> Array:
+        """The image in rows of :attr:`pitch` elements, shape (height, pitch), the padding zero."""
+        packed = np.zeros((self.height, self.pitch), self.dtype)
+        packed[:, : self.row_elements] = array.reshape(self.height, self.row_elements)
+        return packed
+
+    def finish(self, raw: Array) -> Array:
+        """The image from its packed rows: the padding cut off."""
+        rows = raw.reshape(self.height, self.pitch)[:, : self.row_elements]
+        return np.ascontiguousarray(rows).reshape(self.shape)
+
+    def reference(self, array: Array) -> Array:
+        """Pad by one pixel, add nine shifted images, saturate. Integers in int64, floats in float64; by stripes of rows."""
+        wide = np.float64 if self.element.is_float else np.int64
+        mode = _PAD_MODE[self.border]
+        border = array.dtype.type(self.border_value)
+        options: dict[str, Any] = {"constant_values": border} if mode == "constant" else {}
+        image = array.reshape(self.height, self.width, self.channels)
+        # NumPy mirrors a side of one pixel onto itself for every mode but "constant", as the kernels do.
+        padded = np.pad(image, ((1, 1), (1, 1), (0, 0)), mode=mode, **options)
+        result = np.empty_like(image)
+        stripe = max(1, 2**19 // (self.width * self.channels))
+        for top in range(0, self.height, stripe):
+            bottom = min(top + stripe, self.height)
+            result[top:bottom] = self._filter(padded[top : bottom + 2].astype(wide), bottom - top)
+        return result.reshape(self.shape)
+
+    def _filter(self, padded: Array, rows: int) -> Array:
+        centre, edge, corner = self.coefficients
+        total = centre * padded[1:-1, 1:-1]
+        for dy, dx, weight in (
+            *((dy, dx, edge) for dy, dx in ((0, 1), (1, 0), (1, 2), (2, 1))),
+            *((dy, dx, corner) for dy, dx in ((0, 0), (0, 2), (2, 0), (2, 2))),
+        ):
+            if weight:
+                total += weight * padded[dy : dy + rows, dx : dx + self.width]
+        if self.element.is_float:
+            return total
+        info = np.iinfo(self.dtype)
+        return np.clip(total, info.min, info.max)
+
+    def tolerance(self, array: Array) -> float:
+        """Largest allowed absolute error: 0 for integers; for float32 the bound of nine rounded products and sums."""
+        if not self.element.is_float:
+            return 0.0
+        centre, edge, corner = map(abs, self.coefficients)
+        finite = np.abs(array[np.isfinite(array)])
+        largest = max(float(finite.max()) if finite.size else 0.0, abs(self.border_value))
+        return 9 * float(np.finfo(self.dtype).eps) * (centre + 4 * edge + 4 * corner) * largest
+
+    def verify(self, actual: Any, array: Array) -> Verification:
+        return compare(actual, self.reference(array), self.tolerance(array))

@@ -1,0 +1,125 @@
+"""What a run keeps: one JSON line a measured case, below one line that describes the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from harness.problems import Problem, problem_from_json, problem_to_json
+from harness.variants import Variant, variant_from_json, variant_to_json
+
+FORMAT = 1
+"""Version of the run file's format; a file of another version is refused."""
+
+Status = Literal["ok", "skipped", "wrong", "failed"]
+Role = Literal["compare", "limit"]
+CLOCKS = ("queue", "launch", "round_trip", "event")
+"""queue: gated device time a call (primary). launch: the empty kernel of the same geometry by the same clock.
+round_trip: enqueue to value in host memory. event: the API's own timer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note`` says what
+    weakens it, such as a host-bound library."""
+
+    seconds: tuple[float, ...]
+    calls: int = 1
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing to measure: a problem on a backend's device in one variant and cache state."""
+
+    backend: str
+    device: int
+    problem: Problem
+    variant: Variant
+    cache: Literal["hot", "cold"] = "hot"
+    role: Role = "compare"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; :meth:`from_json` reverses it."""
+        return {
+            "backend": self.backend,
+            "device": self.device,
+            "problem": problem_to_json(self.problem),
+            "variant": variant_to_json(self.variant),
+            "cache": self.cache,
+            "role": self.role,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The case from plain data.
+
+        Raises:
+            ValueError: on anything missing, unknown or out of range; the message names it.
+        """
+        try:
+            return cls(
+                str(data["backend"]),
+                int(data["device"]),
+                problem_from_json(data["problem"]),
+                variant_from_json(data["variant"]),
+                data["cache"],
+                data["role"],
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"case {data!r}: {error!r}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A measured case, or why it was not measured.
+
+    ``error`` and ``tolerance`` are those of the verification; ``clocks`` is keyed by :data:`CLOCKS`. ``ledger`` says
+    what was timed: launches, result_location, source_hash, note.
+    """
+
+    case: Case
+    status: Status
+    reason: str = ""
+    error: float | None = None
+    tolerance: float | None = None
+    clocks: dict[str, Clock] = field(default_factory=dict)
+    ledger: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; :meth:`from_json` reverses it."""
+        return {
+            "type": "record",
+            "case": self.case.to_json(),
+            "status": self.status,
+            "reason": self.reason,
+            "error": self.error,
+            "tolerance": self.tolerance,
+            "clocks": {name: asdict(clock) for name, clock in self.clocks.items()},
+            "ledger": self.ledger,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The record from plain data.
+
+        Raises:
+            ValueError: on anything missing or malformed; the message names it.
+        """
+        try:
+            clocks = {
+                name: Clock(tuple(map(float, clock["seconds"])), int(clock["calls"]), str(clock["note"]))
+                for name, clock in data["clocks"].items()
+            }
+            return cls(
+                Case.from_json(data["case"]),
+                data["status"],
+                str(data["reason"]),
+                data["error"],
+                data["tolerance"],
+                clocks,
+                dict(data["ledger"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"record: {error!r} in {str(data)[:200]}") from error

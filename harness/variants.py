@@ -1,0 +1,205 @@
+"""How a problem is computed: a point on the axes of the kernels, and the published ladders of such points.
+
+A variant is frozen data. Each axis is one field; its values are one row of :data:`AXES`, and, where the value is a
+piece of code, one file of the folder of that name under ``kernels_cl`` and ``kernels_cu``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from backends.base import DeviceInfo
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+
+PER_PROBLEM = "per_problem"
+Groups = int | Literal["per_problem"]
+"""As many work-groups as the problem needs, or this many times the compute units of the device."""
+
+MAX_VECTOR_BYTES = 128
+"""The widest vector of OpenCL C: 16 elements of 8 bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReductionVariant:
+    """One way to reduce.
+
+    storage: where the source lies. vector_width: elements a work-item (thread) loads at once. loads_in_flight: such
+    loads before the first use. stride: work-items stride by the whole grid (global) or inside the chunk of their
+    group (local). groups: number of work-groups (blocks). group_size: work-items a group. tree: how a group reduces.
+    finish: how the groups' partial results become one.
+    """
+
+    storage: str = "buffer"
+    vector_width: int = 1
+    loads_in_flight: int = 1
+    stride: str = "global"
+    groups: Groups = PER_PROBLEM
+    group_size: int = 256
+    tree: str = "sequential"
+    finish: str = "relaunch"
+    kind: ClassVar[str] = "reduction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaplaceVariant:
+    """One way to filter.
+
+    border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and computes at
+    once along a row. rows_per_item: rows it marches down, three of them held in registers. group_width, group_height:
+    shape of a work-group (block).
+    """
+
+    border_code: str = "branches"
+    vector_width: int = 1
+    rows_per_item: int = 1
+    group_width: int = 32
+    group_height: int = 8
+    kind: ClassVar[str] = "laplace"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BandwidthVariant:
+    """One way to read or copy: as in :class:`ReductionVariant`, always with a global stride."""
+
+    vector_width: int = 1
+    loads_in_flight: int = 1
+    groups: Groups = 8
+    group_size: int = 256
+    kind: ClassVar[str] = "bandwidth"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """No axes: a library's one call, or the empty kernel."""
+
+    kind: ClassVar[str] = "plain"
+
+
+Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | Plain
+
+_WIDTHS = (1, 2, 4, 8, 16)
+_GROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+AXES: dict[str, dict[str, tuple[Any, ...]]] = {
+    "reduction": {
+        "storage": ("buffer",),
+        "vector_width": _WIDTHS,
+        "loads_in_flight": (1, 2, 4, 8),
+        "stride": ("global", "local"),
+        "groups": (PER_PROBLEM, *range(1, 65)),
+        "group_size": _GROUP_SIZES,
+        "tree": ("naive", "sequential"),
+        "finish": ("relaunch", "host"),
+    },
+    "laplace": {
+        "border_code": ("branches", "select", "mapped"),
+        "vector_width": _WIDTHS,
+        "rows_per_item": (1, 2, 4, 8, 16, 32),
+        "group_width": _GROUP_SIZES,
+        "group_height": _GROUP_SIZES,
+    },
+    "bandwidth": {
+        "vector_width": _WIDTHS,
+        "loads_in_flight": (1, 2, 4, 8),
+        "groups": (PER_PROBLEM, *range(1, 65)),
+        "group_size": _GROUP_SIZES,
+    },
+    "plain": {},
+}
+"""Every axis by kind of variant, with the values it may take."""
+
+_KINDS: dict[str, type[Any]] = {v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, Plain)}
+
+_FITS: dict[type[Any], type[Any]] = {
+    Reduction: ReductionVariant,
+    Laplace: LaplaceVariant,
+    Bandwidth: BandwidthVariant,
+    Empty: Plain,
+}
+
+
+def variant_to_json(variant: Variant) -> dict[str, Any]:
+    """The variant as plain data: ``kind`` and its axes."""
+    return {"kind": variant.kind, **asdict(variant)}
+
+
+def variant_from_json(data: Mapping[str, Any]) -> Variant:
+    """The variant from :func:`variant_to_json`'s form; axes left out have their defaults.
+
+    Raises:
+        ValueError: on an unknown kind or axis, or a value that the axis does not have; it names what is allowed.
+    """
+    kind = str(data.get("kind"))
+    if kind not in _KINDS:
+        raise ValueError(f"variant kind {kind!r} is unknown; known are {', '.join(_KINDS)}")
+    axes = AXES[kind]
+    for name, value in data.items():
+        if name == "kind":
+            continue
+        if name not in axes:
+            raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}")
+        if value not in axes[name] or isinstance(value, bool):
+            raise ValueError(f"{name} = {value!r}: allowed are {_listed(axes[name])}")
+    variant: Variant = _KINDS[kind](**{name: value for name, value in data.items() if name != "kind"})
+    return variant
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    return ", ".join(map(str, values)) if len(values) < 20 else f"{values[0]}, {values[1]} to {values[-1]}"
+
+
+def label(variant: Variant) -> str:
+    """Short and unique among the variants of a kind, as shown in tables: every axis, in order."""
+    if isinstance(variant, ReductionVariant):
+        groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
+        text = f"w{variant.vector_width} l{variant.loads_in_flight} {variant.stride} {groups} of {variant.group_size}"
+        return f"{variant.storage} {text} {variant.tree} {variant.finish}"
+    if isinstance(variant, LaplaceVariant):
+        shape = f"{variant.group_width}x{variant.group_height}"
+        return f"{variant.border_code} w{variant.vector_width} rows{variant.rows_per_item} {shape}"
+    if isinstance(variant, BandwidthVariant):
+        groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
+        return f"w{variant.vector_width} l{variant.loads_in_flight} {groups} of {variant.group_size}"
+    return "library"
+
+
+def difference(before: Variant, after: Variant) -> dict[str, Any]:
+    """The axes in which ``after`` differs from ``before``, with the new values: what a rung changes."""
+    if type(before) is not type(after):
+        raise ValueError(f"{label(before)!r} and {label(after)!r} are of different kinds")
+    return {
+        f.name: getattr(after, f.name)
+        for f in fields(before)
+        if getattr(before, f.name) != getattr(after, f.name)
+    }  # fmt: skip
+
+
+def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
+    """Why ``device`` cannot run ``variant`` on ``problem`` with our kernels; empty when it can."""
+    fitting = _FITS[type(problem)]
+    if type(variant) is not fitting:
+        return [f"a {problem.kind} problem takes a {fitting.kind} variant, not a {variant.kind} one"]
+    found = []
+    group = group_items(variant)
+    if group > device.max_group_size:
+        found.append(f"a group of {group} work-items is larger than the device's {device.max_group_size}")
+    dtype = getattr(problem, "dtype", "")
+    needs_double = dtype == "float64" or (getattr(problem, "op", "") == "sum" and dtype.startswith("float"))
+    if needs_double and not device.float64:
+        found.append("the device has no float64 arithmetic")
+    if problem.source_bytes > device.max_allocation_bytes:
+        found.append(f"a source of {problem.source_bytes} bytes is over the device's limit of {device.max_allocation_bytes}")
+    if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
+        local = group * problem.partial_dtype.itemsize
+        if local > device.local_memory_bytes:
+            found.append(f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}")
+    return found
+
+
+def group_items(variant: Variant) -> int:
+    """Work-items of one work-group."""
+    if isinstance(variant, LaplaceVariant):
+        return variant.group_width * variant.group_height
+    return 1 if isinstance(variant, Plain) else variant.group_size
