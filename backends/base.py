@@ -156,9 +156,14 @@ class Prepared(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Work enqueued after a gate was set waits until :attr:`open` is called."""
+    """Work enqueued after a gate was set waits until :attr:`open` is called.
+
+    :attr:`submit` hands everything enqueued so far to the device; call it before the clock is read, so that opening
+    costs no more than opening.
+    """
 
     open: Callable[[], None]
+    submit: Callable[[], None] = lambda: None
 
 
 class Backend(ABC):

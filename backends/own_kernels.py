@@ -1,0 +1,156 @@
+"""What the backends with kernels of our own share: a plan is built, allocated and bound the same way in each dialect.
+
+A dialect's backend says how to build, allocate, copy and launch; nothing here or there knows a variant.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from backends.base import Array, Backend, DeviceArray, Launch, Prepared
+from harness.defaults import default_variant
+from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar, plan
+from harness.problems import Problem
+from harness.sources import Dialect, assemble, source_hash
+from harness.variants import Variant, violations
+
+Bound = Callable[[], Any]
+"""Enqueues one launch with its arguments fixed."""
+
+POISON = 0xA5
+
+
+class OwnKernelBackend(Backend):
+    """A backend that runs the plans of :mod:`harness.plans` in one dialect."""
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(self) -> None:
+        self._programs: dict[str, Any] = {}
+
+    def unsupported(self, problem: Problem, variant: Variant) -> str | None:
+        return "; ".join(violations(variant, problem, self.device)) or None
+
+    def default_variant(self, problem: Problem) -> Variant:
+        return default_variant(problem, self.device)
+
+    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        self.require(problem, variant)
+        return PreparedPlan(self, problem, plan(problem, variant, self.device), sources)
+
+    def program(self, source: str) -> Any:
+        """The built program of an assembled source; each is built once while the backend is open."""
+        key = source_hash(source)
+        if key not in self._programs:
+            self._programs[key] = self._build(source)
+        return self._programs[key]
+
+    # --- what a dialect's backend implements -----------------------------------------------------------------------
+
+    @abstractmethod
+    def _build(self, source: str) -> Any:
+        """Compiles a source into a program; raises BuildError."""
+
+    @abstractmethod
+    def _kernel(self, program: Any, launch: PlannedLaunch) -> tuple[Any, Launch]:
+        """A new kernel object of a program, and what the compiler tells of it."""
+
+    @abstractmethod
+    def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
+        """Fixes a kernel's arguments (handles, NumPy scalars); ``timed`` where :meth:`_elapsed` will call it."""
+
+    @abstractmethod
+    def _elapsed(self, calls: Sequence[Bound]) -> float:
+        """Seconds from the start of the first of these launches to the end of the last, by the API's own timer."""
+
+    @abstractmethod
+    def _allocate(self, nbytes: int) -> Any:
+        """Device memory; raises OutOfDeviceMemory."""
+
+    @abstractmethod
+    def _fill(self, handle: Any, nbytes: int, byte: int) -> None:
+        """Enqueues setting every byte."""
+
+    @abstractmethod
+    def _download(self, handle: Any, host: Array) -> None:
+        """Waits for all work, then copies from the start of device memory into a contiguous host array."""
+
+    @abstractmethod
+    def _free(self, handle: Any) -> None:
+        """Frees device memory."""
+
+
+class PreparedPlan(Prepared):
+    """A plan with its memory allocated, its program built and its launches bound, once for each source."""
+
+    def __init__(self, backend: OwnKernelBackend, problem: Problem, plan: Plan, sources: Sequence[DeviceArray]) -> None:
+        self._backend, self._problem, self._plan, self._sources = backend, problem, plan, sources
+        source = assemble(backend.dialect, plan.files, plan.macros)
+        self.source_hash = source_hash(source)
+        self.result_location = plan.result_location
+        self._program = backend.program(source)
+        self._buffers: list[dict[str, Any]] = []
+        self._timed: dict[int, list[Bound]] = {}
+        self._last = 0
+        try:
+            self._allocate()
+            self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
+            self._calls = [self._bound(plan.launches, i, timed=False) for i in range(len(sources))]
+        except BaseException:
+            self.close()
+            raise
+
+    def _allocate(self) -> None:
+        shared = {} if self._plan.per_source else self._allocate_set()
+        for _ in self._sources:
+            self._buffers.append(self._allocate_set() if self._plan.per_source else shared)
+
+    def _allocate_set(self) -> dict[str, Any]:
+        return {name: self._backend._allocate(nbytes) for name, nbytes in self._plan.buffers.items()}
+
+    def _bound(self, launches: Sequence[PlannedLaunch], i: int, timed: bool) -> list[Bound]:
+        bound = []
+        for launch in launches:
+            kernel, _ = self._backend._kernel(self._program, launch)
+            arguments = [self._argument(argument, i) for argument in launch.arguments]
+            bound.append(self._backend._bind(kernel, launch, arguments, timed))
+        return bound
+
+    def _argument(self, argument: Argument, i: int) -> Any:
+        if isinstance(argument, Scalar):
+            return np.dtype(argument.dtype).type(argument.value)
+        return self._buffers[i][argument.name] if isinstance(argument, Buffer) else self._sources[i].handle
+
+    def enqueue(self, i: int) -> None:
+        self._last = i = i % len(self._calls)
+        for call in self._calls[i]:
+            call()
+
+    def result(self) -> Any:
+        for call in self._bound(self._plan.readback, self._last, timed=False):
+            call()
+        raw = np.empty(self._plan.result_count, self._plan.result_dtype)
+        self._backend._download(self._buffers[self._last][self._plan.result], raw)
+        return self._problem.finish(raw)
+
+    def poison(self) -> None:
+        for buffers in self._buffers if self._plan.per_source else self._buffers[:1]:
+            for name, handle in buffers.items():
+                self._backend._fill(handle, self._plan.buffers[name], POISON)
+        self._backend.synchronize()
+
+    def event_seconds(self, i: int) -> float | None:
+        i %= len(self._sources)
+        if i not in self._timed:
+            self._timed[i] = self._bound(self._plan.launches, i, timed=True)
+        return self._backend._elapsed(self._timed[i])
+
+    def close(self) -> None:
+        distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
+        self._buffers, self._calls = [], []
+        for handle in distinct.values():
+            self._backend._free(handle)

@@ -1,0 +1,82 @@
+"""A repair for PoCL on processors that its LLVM does not know.
+
+PoCL takes the name of the processor from LLVM. An LLVM older than the processor answers "generic", which clang then
+refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. The PoCL that pyopencl's wheels
+bundle (3.0 with LLVM 14) does so on every processor newer than 2022. There is no setting for it, so the name is replaced
+in PoCL's device record, by the x86-64 level (psABI) that the processor's features prove.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from functools import cache
+from pathlib import Path
+
+_LEVELS = (
+    ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
+    ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}),
+    ("x86-64-v2", {"sse4_1", "sse4_2", "ssse3", "popcnt", "cx16"}),
+)
+_RECORD_BYTES = 2048
+"""PoCL's device record is searched this far for the processor's name, which follows the target triple."""
+
+
+class _Span(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+def _peek(address: int, length: int) -> bytes:
+    """Reads this process's memory without a crash where nothing is mapped: the bytes before the first unmapped page."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.process_vm_readv.restype = ctypes.c_ssize_t
+    buffer = ctypes.create_string_buffer(length)
+    local, remote = _Span(ctypes.addressof(buffer), length), _Span(address, length)
+    count = libc.process_vm_readv(os.getpid(), ctypes.byref(local), 1, ctypes.byref(remote), 1, 0)
+    return buffer.raw[: max(0, count)]
+
+
+def _text_at(address: int) -> bytes:
+    page_end = 4096 - address % 4096
+    text = _peek(address, min(64, page_end)) if address else b""
+    return text.split(b"\0")[0]
+
+
+@cache
+def _name(level: str) -> ctypes.Array[ctypes.c_char]:
+    """The replacement, kept alive for as long as the process: PoCL keeps the pointer."""
+    return ctypes.create_string_buffer(level.encode())
+
+
+def x86_level(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """The highest x86-64 level that the processor's feature flags cover."""
+    flags: set[str] = set()
+    for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+        if line.startswith("flags"):
+            flags = set(line.partition(":")[2].split())
+            break
+    return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
+
+
+def repair(device_pointer: int, device_version: str) -> str | None:
+    """Gives a PoCL CPU device that calls itself generic a processor name that its compiler knows.
+
+    Args:
+        device_pointer: the ``cl_device_id`` as an integer.
+        device_version: ``CL_DEVICE_VERSION``, which ends in the processor's name.
+
+    Returns:
+        The name now in force, or None where nothing had to be, or could be, repaired.
+    """
+    if "PoCL" not in device_version or not device_version.endswith("-generic") or "x86_64" not in device_version:
+        return None
+    record = _peek(device_pointer, _RECORD_BYTES)
+    words = struct.unpack(f"<{len(record) // 8}Q", record[: len(record) // 8 * 8])
+    for index in range(len(words) - 1):
+        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) == b"generic":
+            level = x86_level()
+            slot = ctypes.c_uint64.from_address(device_pointer + 8 * (index + 1))
+            slot.value = ctypes.addressof(_name(level))
+            return level
+    return None

@@ -1,0 +1,50 @@
+"""Which variant a device gets when nobody names one: decided by its traits, in this one place, never by its name."""
+
+from __future__ import annotations
+
+from backends.base import DeviceInfo
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+
+_LOAD_BYTES = 16
+"""The widest single load of a GPU's work-item."""
+_CPU_VECTOR_BYTES = 64
+
+
+def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
+    """The variant that ``device`` runs ``problem`` in by default."""
+    if isinstance(problem, Reduction):
+        return _reduction(problem, device)
+    if isinstance(problem, Laplace):
+        return _laplace(problem, device)
+    return _bandwidth(problem, device) if isinstance(problem, Bandwidth) else Plain()
+
+
+def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
+    itemsize = problem.element.itemsize
+    if device.kind == "cpu":
+        # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a contiguous
+        # chunk, vectors as wide as the registers, a few groups a core to even out their load.
+        width = min(16, _CPU_VECTOR_BYTES // itemsize)
+        return ReductionVariant(
+            vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
+        )
+    # 16-byte loads, four in flight a work-item, a few groups a compute unit.
+    return ReductionVariant(
+        vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256, finish="relaunch"
+    )
+
+
+def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
+    width = min(16, _LOAD_BYTES // problem.element.itemsize)
+    if device.kind == "cpu":
+        return LaplaceVariant(border_code="mapped", vector_width=16, rows_per_item=16, group_width=8, group_height=1)
+    return LaplaceVariant(border_code="mapped", vector_width=width, rows_per_item=8, group_width=32, group_height=4)
+
+
+def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:
+    itemsize = problem.element.itemsize
+    if device.kind == "cpu":
+        width = min(16, _CPU_VECTOR_BYTES // itemsize)
+        return BandwidthVariant(vector_width=width, loads_in_flight=4, groups=16, group_size=1)
+    return BandwidthVariant(vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256)

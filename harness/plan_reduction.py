@@ -1,0 +1,79 @@
+"""The plan of a reduction: which pieces of the kernel, how many groups, and how their partial results become one."""
+
+from __future__ import annotations
+
+from backends.base import DeviceInfo
+from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
+from harness.problems import Reduction
+from harness.variants import PER_PROBLEM, Groups, ReductionVariant
+
+MERGED_PER_ITEM = 16
+"""Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
+
+
+def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
+    """One launch over the source; with finish ``relaunch``, more over the partial results until one is left."""
+    groups = num_groups(problem.size, variant.vector_width * variant.loads_in_flight, variant.group_size, variant.groups, device)
+    partial_bytes = problem.partial_dtype.itemsize
+    arguments = (Source(), Scalar(problem.size), Buffer("partials"))
+    launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)]
+    buffers = {"partials": groups * partial_bytes}
+    result, count = "partials", groups
+    if variant.finish == "relaunch":
+        while count > 1:
+            merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
+            name = f"merged_{merged}"
+            merge = (Buffer(result), Scalar(count, "uint32"), Buffer(name))
+            launches.append(PlannedLaunch("merge", (merged,), (variant.group_size,), merge))
+            buffers[name] = merged * partial_bytes
+            result, count = name, merged
+    return Plan(
+        files=_files(problem, variant),
+        macros=_macros(problem, variant),
+        buffers=buffers,
+        launches=tuple(launches),
+        result=result,
+        result_dtype=problem.partial_dtype,
+        result_count=count,
+        result_location="device",
+    )
+
+
+def num_groups(size: int, elements_per_item: int, group_size: int, groups: Groups, device: DeviceInfo) -> int:
+    """Work-groups for ``size`` elements: as many as the problem needs, and no more than ``groups`` x compute units."""
+    needed = max(1, -(-size // (elements_per_item * group_size)))
+    return needed if groups == PER_PROBLEM else min(needed, groups * device.compute_units)
+
+
+def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
+    folder = "reduction"
+    return (
+        "dialect",
+        "vector",
+        "words",
+        f"{folder}/compare/operator",
+        f"{folder}/ops/{problem.op}",
+        f"{folder}/load/{variant.storage}",
+        f"{folder}/stride/{variant.stride}",
+        f"{folder}/tree/{variant.tree}",
+        f"{folder}/finish/{variant.finish}",
+        f"{folder}/reduce",
+    )
+
+
+def _macros(problem: Reduction, variant: ReductionVariant) -> dict[str, str | int]:
+    element = problem.element
+    totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
+    return {
+        "ELEMENT": element.kernel,
+        "STORED": element.stored,
+        "STORED_IS_HALF": int(element.name == "float16"),
+        "ELEMENT_IS_FLOAT": int(element.is_float),
+        "LOWEST": element.lowest,
+        "HIGHEST": element.highest,
+        "TOTAL": totals[element.total],
+        "VECTOR_WIDTH": variant.vector_width,
+        "VECTOR_BYTES": variant.vector_width * element.itemsize,
+        "LOADS_IN_FLIGHT": variant.loads_in_flight,
+        "GROUP_SIZE": variant.group_size,
+    }

@@ -1,0 +1,37 @@
+// The limit of reading: every word is loaded and goes into a checksum, which is stored only when asked for.
+
+#ifndef GROUP_SIZE
+#error "GROUP_SIZE is not defined"
+#endif
+#ifndef LOADS_IN_FLIGHT
+#error "LOADS_IN_FLIGHT is not defined"
+#endif
+#ifndef STORED
+#error "STORED is not defined"
+#endif
+
+// No checksum is stored in a timed call, but for one in four billion: the compiler cannot know, and must load.
+#define RARE 0x9e3779b9u
+
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void read(__global const STORED *restrict source, const ulong length, __global uint *restrict checksums,
+          const uint report) {
+  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + get_local_id(0);
+  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
+  const ulong vectors = length / VECTOR_WIDTH;
+  words_t words = no_words();
+  ulong i = global_id;
+  for (; i + (LOADS_IN_FLIGHT - 1) * step < vectors; i += LOADS_IN_FLIGHT * step) {
+    words_t loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * step);
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
+  }
+  for (; i < vectors; i += step) words = xor_words(words, load_words(source, i));
+  uint checksum = folded_words(words);
+  for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
+    checksum ^= (uint)source[rest] ^ (uint)((ulong)source[rest] >> 32);
+  }
+  if (report || checksum == RARE) checksums[global_id] = checksum;
+}

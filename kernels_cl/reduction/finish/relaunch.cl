@@ -1,0 +1,16 @@
+// Each group leaves its partial result; launches of a second kernel merge them on the device until one is left.
+
+inline void finish(__global partial_t *partials, partial_t mine, uint local_id) {
+  if (local_id == 0) partials[get_group_id(0)] = mine;
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void merge(__global const partial_t *partials, const uint count, __global partial_t *merged) {
+  __local partial_t scratch[GROUP_SIZE];
+  const uint local_id = get_local_id(0);
+  partial_t mine = none();
+  for (uint i = get_group_id(0) * GROUP_SIZE + local_id; i < count; i += get_num_groups(0) * GROUP_SIZE) {
+    mine = combined(mine, partials[i]);
+  }
+  finish(merged, tree(mine, scratch, local_id), local_id);
+}

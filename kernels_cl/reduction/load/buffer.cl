@@ -1,0 +1,33 @@
+// The source is a buffer: wide loads of raw words, reinterpreted; float16 is read as bits and widened to float32.
+
+#ifndef ELEMENT
+#error "ELEMENT is not defined"
+#endif
+#ifndef STORED
+#error "STORED is not defined"
+#endif
+#ifndef STORED_IS_HALF
+#error "STORED_IS_HALF is not defined"
+#endif
+
+inline VECTOR_OF(ELEMENT) load_vector(__global const STORED *source, ulong index) {
+// differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.
+#if STORED_IS_HALF && VECTOR_WIDTH == 1
+  return vload_half(index, (__global const half *)source);
+#elif STORED_IS_HALF
+  return JOIN(vload_half, VECTOR_WIDTH)(index, (__global const half *)source);
+#else
+  return JOIN(as_, VECTOR_OF(ELEMENT))(load_words(source, index));
+#endif
+// end differs
+}
+
+inline ELEMENT load_element(__global const STORED *source, ulong index) {
+// differs: OpenCL C has a built-in load of halves.
+#if STORED_IS_HALF
+  return vload_half(index, (__global const half *)source);
+#else
+  return source[index];
+#endif
+// end differs
+}

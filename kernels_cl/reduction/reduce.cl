@@ -1,0 +1,37 @@
+// The reduction: a work-item folds its share of the source, a group combines its work-items, the groups finish.
+
+#ifndef GROUP_SIZE
+#error "GROUP_SIZE is not defined"
+#endif
+#ifndef LOADS_IN_FLIGHT
+#error "LOADS_IN_FLIGHT is not defined"
+#endif
+
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials) {
+  __local partial_t scratch[GROUP_SIZE];
+  const uint local_id = get_local_id(0);
+  const ulong vectors = length / VECTOR_WIDTH;
+  const range_t range = vectors_of_item(vectors, local_id);
+  lanes_t lanes = no_lanes();
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
+    VECTOR_OF(ELEMENT) loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_vector(source, i + k * range.step);
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) lanes = folded(lanes, loaded[k]);
+  }
+  for (; i < range.end; i += range.step) lanes = folded(lanes, load_vector(source, i));
+
+  partial_t mine = lane(lanes, 0);
+#pragma unroll
+  for (int at = 1; at < VECTOR_WIDTH; ++at) mine = combined(mine, lane(lanes, at));
+  // The elements after the last whole vector: fewer than VECTOR_WIDTH, shared out over the whole grid.
+  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
+  for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
+    mine = combined(mine, lifted(load_element(source, rest)));
+  }
+  finish(partials, tree(mine, scratch, local_id), local_id);
+}

@@ -1,0 +1,13 @@
+// Which vectors a work-item reads: its neighbours' neighbours, striding by the whole grid (pcl: Global-Stride).
+
+typedef struct {
+  ulong first, end, step;
+} range_t;
+
+inline range_t vectors_of_item(ulong vectors, uint local_id) {
+  range_t range;
+  range.first = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  range.end = vectors;
+  range.step = (ulong)get_num_groups(0) * GROUP_SIZE;
+  return range;
+}

@@ -1,0 +1,15 @@
+// Which vectors a work-item reads: those of its group's contiguous chunk, striding by the group (pcl: Local-Stride).
+
+typedef struct {
+  ulong first, end, step;
+} range_t;
+
+inline range_t vectors_of_item(ulong vectors, uint local_id) {
+  const ulong chunk = (vectors + get_num_groups(0) - 1) / get_num_groups(0);
+  const ulong start = chunk * get_group_id(0);
+  range_t range;
+  range.first = start + local_id;
+  range.end = start + chunk < vectors ? start + chunk : vectors;
+  range.step = GROUP_SIZE;
+  return range;
+}

@@ -1,0 +1,16 @@
+// Each group leaves its partial result; launches of a second kernel merge them on the device until one is left.
+
+__device__ inline void finish(partial_t *partials, partial_t mine, uint local_id) {
+  if (local_id == 0) partials[blockIdx.x] = mine;
+}
+
+extern "C" __global__ __launch_bounds__(GROUP_SIZE)
+void merge(const partial_t *partials, const uint count, partial_t *merged) {
+  __shared__ partial_t scratch[GROUP_SIZE];
+  const uint local_id = threadIdx.x;
+  partial_t mine = none();
+  for (uint i = blockIdx.x * GROUP_SIZE + local_id; i < count; i += gridDim.x * GROUP_SIZE) {
+    mine = combined(mine, partials[i]);
+  }
+  finish(merged, tree(mine, scratch, local_id), local_id);
+}

@@ -1,0 +1,42 @@
+// The source is a buffer: wide loads of raw words, reinterpreted; float16 is read as bits and widened to float32.
+
+#ifndef ELEMENT
+#error "ELEMENT is not defined"
+#endif
+#ifndef STORED
+#error "STORED is not defined"
+#endif
+#ifndef STORED_IS_HALF
+#error "STORED_IS_HALF is not defined"
+#endif
+
+// differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
+__device__ inline ELEMENT widened(STORED stored) {
+#if STORED_IS_HALF
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(stored));
+  return value;
+#else
+  return stored;
+#endif
+}
+// end differs
+
+__device__ inline VECTOR_OF(ELEMENT) load_vector(const STORED *source, ulong index) {
+// differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.
+  union {
+    words_t words;
+    STORED element[VECTOR_WIDTH];
+  } loaded;
+  loaded.words = load_words(source, index);
+  VECTOR_OF(ELEMENT) vector;
+  EACH_LANE LANE(vector) = widened(loaded.element[lane]);
+  return vector;
+// end differs
+}
+
+__device__ inline ELEMENT load_element(const STORED *source, ulong index) {
+// differs: OpenCL C has a built-in load of halves.
+  return widened(source[index]);
+// end differs
+}

@@ -1,0 +1,37 @@
+// The reduction: a work-item folds its share of the source, a group combines its work-items, the groups finish.
+
+#ifndef GROUP_SIZE
+#error "GROUP_SIZE is not defined"
+#endif
+#ifndef LOADS_IN_FLIGHT
+#error "LOADS_IN_FLIGHT is not defined"
+#endif
+
+extern "C" __global__ __launch_bounds__(GROUP_SIZE)
+void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials) {
+  __shared__ partial_t scratch[GROUP_SIZE];
+  const uint local_id = threadIdx.x;
+  const ulong vectors = length / VECTOR_WIDTH;
+  const range_t range = vectors_of_item(vectors, local_id);
+  lanes_t lanes = no_lanes();
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
+    VECTOR_OF(ELEMENT) loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_vector(source, i + k * range.step);
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) lanes = folded(lanes, loaded[k]);
+  }
+  for (; i < range.end; i += range.step) lanes = folded(lanes, load_vector(source, i));
+
+  partial_t mine = lane(lanes, 0);
+#pragma unroll
+  for (int at = 1; at < VECTOR_WIDTH; ++at) mine = combined(mine, lane(lanes, at));
+  // The elements after the last whole vector: fewer than VECTOR_WIDTH, shared out over the whole grid.
+  const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + local_id;
+  const ulong step = (ulong)gridDim.x * GROUP_SIZE;
+  for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
+    mine = combined(mine, lifted(load_element(source, rest)));
+  }
+  finish(partials, tree(mine, scratch, local_id), local_id);
+}

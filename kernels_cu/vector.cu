@@ -1,0 +1,19 @@
+// Vectors of VECTOR_WIDTH elements. EACH_LANE and LANE let one text serve whole vectors in OpenCL C and single
+// lanes in CUDA C++.
+
+#ifndef VECTOR_WIDTH
+#error "VECTOR_WIDTH is not defined"
+#endif
+
+// differs: OpenCL C computes on vectors as a whole, CUDA C++ lane by lane.
+template <typename type>
+struct vector_of {
+  type lane[VECTOR_WIDTH];
+};
+#define VECTOR_OF(type) vector_of<type>
+#define EACH_LANE _Pragma("unroll") for (int lane = 0; lane < VECTOR_WIDTH; ++lane)
+#define LANE(vector) ((vector).lane[lane])
+#define LANE_AT(type, vector, at) ((vector).lane[at])
+#define CONVERT(type, value) ((type)(value))
+#define SPLAT(type, value) ((type)(value))
+// end differs
