@@ -202,7 +202,7 @@ def _first(device: cl.Device, *names: str) -> int:
 def _pci_address(device: cl.Device) -> str | None:
     try:
         bus, slot = int(device.pci_bus_id_nv), int(device.pci_slot_id_nv)
-        return f"{_first(device, 'pci_domain_id_nv'):04x}:{bus:02x}:{slot >> 3:02x}.{slot & 7}"
+        return f"{_first(device, 'pci_domain_id_nv'):04x}:{bus:02x}:{slot:02x}.0"
     except (cl.LogicError, AttributeError):
         pass
     try:

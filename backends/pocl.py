@@ -73,9 +73,10 @@ def repair(device_pointer: int, device_version: str) -> str | None:
         return None
     record = _peek(device_pointer, _RECORD_BYTES)
     words = struct.unpack(f"<{len(record) // 8}Q", record[: len(record) // 8 * 8])
+    level = x86_level()
     for index in range(len(words) - 1):
-        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) == b"generic":
-            level = x86_level()
+        # A device that was repaired before, in this process, is told so again.
+        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in (b"generic", level.encode()):
             slot = ctypes.c_uint64.from_address(device_pointer + 8 * (index + 1))
             slot.value = ctypes.addressof(_name(level))
             return level

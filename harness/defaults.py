@@ -46,5 +46,5 @@ def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:
     itemsize = problem.element.itemsize
     if device.kind == "cpu":
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
-        return BandwidthVariant(vector_width=width, loads_in_flight=4, groups=16, group_size=1)
+        return BandwidthVariant(vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1)
     return BandwidthVariant(vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256)

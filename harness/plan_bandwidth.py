@@ -25,7 +25,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> P
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_SIZE": variant.group_size,
     }
-    files = ("dialect", "words", f"bandwidth/{problem.direction}")
+    files = ("dialect", "words", f"stride/{variant.stride}", f"bandwidth/{problem.direction}")
     size = Scalar(problem.size)
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))

@@ -54,7 +54,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
         f"{folder}/compare/operator",
         f"{folder}/ops/{problem.op}",
         f"{folder}/load/{variant.storage}",
-        f"{folder}/stride/{variant.stride}",
+        f"stride/{variant.stride}",
         f"{folder}/tree/{variant.tree}",
         f"{folder}/finish/{variant.finish}",
         f"{folder}/reduce",

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from backends.base import DeviceInfo
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 
-PER_PROBLEM = "per_problem"
+PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
 
 MAX_VECTOR_BYTES = 128
 """The widest vector of OpenCL C: 16 elements of 8 bytes."""
+
+MAX_ROW_ELEMENTS = 2**31 - 2**16
+"""The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
+
+MAX_GROUPS_DOWN = 65535
+"""CUDA's limit of a grid in its second dimension."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +53,15 @@ class LaplaceVariant:
     """One way to filter.
 
     border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and computes at
-    once along a row. rows_per_item: rows it marches down, three of them held in registers. group_width, group_height:
-    shape of a work-group (block).
+    once along a row. rows_per_item: rows it marches down, what three of them need held in registers. loads_in_flight:
+    rows loaded before the first of them is used, besides the two above the first. group_width, group_height: shape of a
+    work-group (block).
     """
 
     border_code: str = "branches"
     vector_width: int = 1
     rows_per_item: int = 1
+    loads_in_flight: int = 1
     group_width: int = 32
     group_height: int = 8
     kind: ClassVar[str] = "laplace"
@@ -61,10 +69,11 @@ class LaplaceVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BandwidthVariant:
-    """One way to read or copy: as in :class:`ReductionVariant`, always with a global stride."""
+    """One way to read or copy: the axes as in :class:`ReductionVariant`."""
 
     vector_width: int = 1
     loads_in_flight: int = 1
+    stride: str = "global"
     groups: Groups = 8
     group_size: int = 256
     kind: ClassVar[str] = "bandwidth"
@@ -97,12 +106,14 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "border_code": ("branches", "select", "mapped"),
         "vector_width": _WIDTHS,
         "rows_per_item": (1, 2, 4, 8, 16, 32),
+        "loads_in_flight": (1, 2, 4, 8),
         "group_width": _GROUP_SIZES,
         "group_height": _GROUP_SIZES,
     },
     "bandwidth": {
         "vector_width": _WIDTHS,
         "loads_in_flight": (1, 2, 4, 8),
+        "stride": ("global", "local"),
         "groups": (PER_PROBLEM, *range(1, 65)),
         "group_size": _GROUP_SIZES,
     },
@@ -158,10 +169,10 @@ def label(variant: Variant) -> str:
         return f"{variant.storage} {text} {variant.tree} {variant.finish}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
-        return f"{variant.border_code} w{variant.vector_width} rows{variant.rows_per_item} {shape}"
+        return f"{variant.border_code} w{variant.vector_width} rows{variant.rows_per_item} l{variant.loads_in_flight} {shape}"
     if isinstance(variant, BandwidthVariant):
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
-        return f"w{variant.vector_width} l{variant.loads_in_flight} {groups} of {variant.group_size}"
+        return f"w{variant.vector_width} l{variant.loads_in_flight} {variant.stride} {groups} of {variant.group_size}"
     return "library"
 
 
@@ -195,7 +206,30 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
         local = group * problem.partial_dtype.itemsize
         if local > device.local_memory_bytes:
             found.append(f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}")
+    if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
+        found += _laplace_violations(variant, problem)
     return found
+
+
+def _laplace_violations(variant: LaplaceVariant, problem: Laplace) -> list[str]:
+    found = []
+    if variant.rows_per_item % variant.loads_in_flight:
+        found.append(f"{variant.rows_per_item} rows an item are no multiple of {variant.loads_in_flight} loads in flight")
+    if problem.pitch > MAX_ROW_ELEMENTS:
+        found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
+    _, down = laplace_groups(problem, variant)
+    if down > MAX_GROUPS_DOWN:
+        remedy = "more rows_per_item or a larger group_height helps"
+        found.append(f"{down} groups down the image are over CUDA's limit of {MAX_GROUPS_DOWN}; {remedy}")
+    return found
+
+
+def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
+    """Work-groups along a row and down the image that cover it."""
+    return (
+        -(-problem.row_elements // (variant.vector_width * variant.group_width)),
+        -(-problem.height // (variant.rows_per_item * variant.group_height)),
+    )
 
 
 def group_items(variant: Variant) -> int:

@@ -1,6 +1,6 @@
 // What every kernel of this dialect starts from.
 
-// differs: CUDA C++ lacks OpenCL's short names, and NVRTC includes no header for infinity.
+// differs: OpenCL C has its short names and infinity built in, fp64 must be asked for; NVRTC includes no header.
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -66,7 +66,7 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     left, right = np.asarray(actual), np.asarray(expected)
     if left.shape != right.shape:
         return Verification(False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected")
-    same = left == right
+    same = np.asarray(left == right)
     if left.dtype.kind == "f" or right.dtype.kind == "f":
         same |= np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64))
     if same.all():
@@ -78,7 +78,7 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     error = float(difference.max())
     if error <= tolerance:
         return Verification(True, error, tolerance)
-    wrong = ~same
+    wrong = np.array(~same)
     wrong[~same] = difference > tolerance
     first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     where = f" at {first}" if first else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,6 +64,22 @@ class Laplace:
                 raise ValueError(f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}")
         if self.height < 1 or self.width < 1:
             raise ValueError(f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1")
+        if self.border == "constant":
+            self._require_border_value()
+
+    def _require_border_value(self) -> None:
+        """The dtype must hold the border value: silently wrapped or rounded, every backend would answer for another."""
+        value = self.border_value
+        if self.element.is_float:
+            highest = float(np.finfo(self.dtype).max)
+            if math.isfinite(value) and abs(value) > highest:
+                raise ValueError(f"border_value {value!r} is outside {self.dtype}'s range of {-highest:g} to {highest:g}")
+            return
+        info = np.iinfo(self.dtype)
+        if not (info.min <= value <= info.max and value == int(value)):
+            raise ValueError(
+                f"border_value {value!r} is no integer in {self.dtype}'s range of {info.min} to {info.max}"
+            )
 
     @property
     def element(self) -> Dtype:
@@ -162,7 +179,8 @@ class Laplace:
             return 0.0
         centre, edge, corner = map(abs, self.coefficients)
         finite = np.abs(array[np.isfinite(array)])
-        largest = max(float(finite.max()) if finite.size else 0.0, abs(self.border_value))
+        border = abs(self.border_value) if math.isfinite(self.border_value) else 0.0
+        largest = max(float(finite.max()) if finite.size else 0.0, border)
         return 9 * float(np.finfo(self.dtype).eps) * (centre + 4 * edge + 4 * corner) * largest
 
     def verify(self, actual: Any, array: Array) -> Verification:

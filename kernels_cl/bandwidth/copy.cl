@@ -12,17 +12,19 @@
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void copy(__global const STORED *restrict source, const ulong length, __global STORED *restrict destination) {
-  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + get_local_id(0);
-  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
+  const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
-  ulong i = global_id;
-  for (; i + (LOADS_IN_FLIGHT - 1) * step < vectors; i += LOADS_IN_FLIGHT * step) {
+  const range_t range = vectors_of_item(vectors, local_id);
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * step, loaded[k]);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * range.step, loaded[k]);
   }
-  for (; i < vectors; i += step) store_words(destination, i, load_words(source, i));
+  for (; i < range.end; i += range.step) store_words(destination, i, load_words(source, i));
+  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) destination[rest] = source[rest];
 }

@@ -16,20 +16,22 @@
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void read(__global const STORED *restrict source, const ulong length, __global uint *restrict checksums,
           const uint report) {
-  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + get_local_id(0);
-  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
+  const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
+  const range_t range = vectors_of_item(vectors, local_id);
   words_t words = no_words();
-  ulong i = global_id;
-  for (; i + (LOADS_IN_FLIGHT - 1) * step < vectors; i += LOADS_IN_FLIGHT * step) {
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
-  for (; i < vectors; i += step) words = xor_words(words, load_words(source, i));
+  for (; i < range.end; i += range.step) words = xor_words(words, load_words(source, i));
   uint checksum = folded_words(words);
+  const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     checksum ^= (uint)source[rest] ^ (uint)((ulong)source[rest] >> 32);
   }

@@ -12,17 +12,19 @@
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void copy(const STORED *__restrict__ source, const ulong length, STORED *__restrict__ destination) {
-  const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + threadIdx.x;
-  const ulong step = (ulong)gridDim.x * GROUP_SIZE;
+  const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
-  ulong i = global_id;
-  for (; i + (LOADS_IN_FLIGHT - 1) * step < vectors; i += LOADS_IN_FLIGHT * step) {
+  const range_t range = vectors_of_item(vectors, local_id);
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * step, loaded[k]);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * range.step, loaded[k]);
   }
-  for (; i < vectors; i += step) store_words(destination, i, load_words(source, i));
+  for (; i < range.end; i += range.step) store_words(destination, i, load_words(source, i));
+  const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + local_id;
+  const ulong step = (ulong)gridDim.x * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) destination[rest] = source[rest];
 }

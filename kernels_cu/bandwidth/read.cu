@@ -16,20 +16,22 @@
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void read(const STORED *__restrict__ source, const ulong length, uint *__restrict__ checksums,
           const uint report) {
-  const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + threadIdx.x;
-  const ulong step = (ulong)gridDim.x * GROUP_SIZE;
+  const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
+  const range_t range = vectors_of_item(vectors, local_id);
   words_t words = no_words();
-  ulong i = global_id;
-  for (; i + (LOADS_IN_FLIGHT - 1) * step < vectors; i += LOADS_IN_FLIGHT * step) {
+  ulong i = range.first;
+  for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
-  for (; i < vectors; i += step) words = xor_words(words, load_words(source, i));
+  for (; i < range.end; i += range.step) words = xor_words(words, load_words(source, i));
   uint checksum = folded_words(words);
+  const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + local_id;
+  const ulong step = (ulong)gridDim.x * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     checksum ^= (uint)source[rest] ^ (uint)((ulong)source[rest] >> 32);
   }

@@ -1,0 +1,238 @@
+"""The command ``harness``. Only the command line: nothing heavy is imported before the verb that needs it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from backends.base import DeviceInfo
+    from harness.runs import Run
+    from harness.session import Plan
+
+app = typer.Typer(
+    name="harness",
+    help="Is OpenCL as fast as CUDA here, and how far is each from the device's limit?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+GENERATED = Path("reports/generated")
+"""Where runs and reports go unless told otherwise, below the current folder."""
+
+_FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
+
+_DEVICE_HELP = "Only devices of this key (opencl:0), kind, PCI address or part of a name; repeatable."
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Backends = Annotated[
+    list[str] | None, typer.Option("--backend", metavar="NAME", help="Only this backend; repeatable.")
+]
+Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
+ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
+
+
+class MistakeError(Exception):
+    """Something asked for that there is not, or that is not valid: the user's to mend. Exit code 2."""
+
+
+@contextmanager
+def _asked() -> Iterator[None]:
+    """Around what checks the user's words and files: its errors are mistakes, not failures."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise MistakeError(str(error)) from error
+
+
+class Listed(StrEnum):
+    """What ``harness list`` can list."""
+
+    PROBLEMS = "problems"
+    VARIANTS = "variants"
+    SUITES = "suites"
+    BACKENDS = "backends"
+
+
+@app.command("devices")
+def show_devices(as_json: Json = False) -> None:
+    """Show the devices found here, and what is missing for which backend and how to get it."""
+    from dataclasses import asdict
+
+    from harness.console import say, show_json, show_table
+    from harness.session import discover
+
+    devices, missing = discover()
+    if as_json:
+        show_json({"devices": [{"key": d.key, **asdict(d)} for d in devices], "missing": missing})
+        return
+    columns = ("key", "device", "platform", "driver", "kind", "compute units", "memory GB", "physical")
+    show_table("Devices", columns, map(_device_row, devices))
+    for reason in missing.values():
+        say(f"not available: {reason}")
+
+
+def _device_row(d: DeviceInfo) -> tuple[object, ...]:
+    memory = f"{d.memory_bytes / 1e9:.1f}"
+    return (d.key, d.name, d.platform, d.driver, d.kind, d.compute_units, memory, d.physical)
+
+
+@app.command("list")
+def list_things(
+    what: Annotated[Listed | None, typer.Argument(help="Everything when left out.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the problems, variants (axes and ladders), suites and backends there are."""
+    from harness import catalogue
+    from harness.console import show_json, show_table
+
+    chosen = [what] if what else list(Listed)
+    contents = {entry.value: catalogue.CONTENTS[entry.value]() for entry in chosen}
+    if as_json:
+        show_json(contents)
+        return
+    for title, rows in contents.items():
+        show_table(
+            title.capitalize(), list(rows[0]), ([catalogue.text(v) for v in row.values()] for row in rows)
+        )
+
+
+@app.command()
+def run(
+    suite: Annotated[str, typer.Argument(help="A suite's name, or the path of a TOML file.")] = "quick",
+    *,
+    backend: Backends = None,
+    device: Devices = None,
+    output: Annotated[Path | None, typer.Option(help="The run file to write.", dir_okay=False)] = None,
+    report: ReportFolder = GENERATED,
+    image: Annotated[Path | None, typer.Option(metavar="FILE", help="A photograph for the filter.")] = None,
+    samples: Annotated[
+        int | None, typer.Option(min=3, help="Samples a case, in place of the suite's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random data.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Go on with a run that was ended.")
+    ] = None,
+) -> None:
+    """Measure a suite on this machine's devices, print a table and write the run file and the report."""
+    from harness import showing
+    from harness.session import Request, plan_resumed, plan_run
+
+    request = Request(
+        suite=suite,
+        backends=tuple(backend or ()),
+        devices=tuple(device or ()),
+        image=str(image) if image else None,
+        samples=samples,
+        seed=seed,
+    )
+    with _asked():
+        if resume and (output or request != Request()):
+            raise ValueError(
+                "a resumed run keeps its suite, options and file; give nothing else with --resume"
+            )
+        plan = plan_resumed(resume) if resume else plan_run(request)
+    showing.announce(plan)
+    if dry_run:
+        showing.show_cases(plan)
+        return
+    measured = _measured(plan, resume or output or _new_path(plan.suite.name), resuming=resume is not None)
+    if not showing.conclude(measured, report):
+        raise typer.Exit(_FAILURE)
+
+
+def _new_path(suite: str) -> Path:
+    return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
+
+
+def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
+    from harness import session
+    from harness.console import Watcher, complain
+
+    try:
+        with Watcher() as watcher:
+            if resuming:
+                return session.resume(plan, path, watcher)
+            return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
+    except FileExistsError as error:
+        raise MistakeError(str(error)) from error
+    except KeyboardInterrupt:
+        complain(f"stopped; `harness run --resume {path}` goes on")
+        raise
+
+
+@app.command("report")
+def write_reports(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],
+    output: ReportFolder = GENERATED,
+) -> None:
+    """Write the HTML report of one or more runs."""
+    from harness.console import say
+    from harness.runs import load_run
+    from reports import write_report
+
+    with _asked():
+        loaded = [load_run(path) for path in runs]
+    say(f"report: {write_report(loaded, output)}")
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Find what is broken here, and say what to do about it; exit code 1 if something is."""
+    from dataclasses import asdict
+
+    from harness.console import show_json, show_table
+    from harness.doctor import examine
+
+    findings = list(examine())
+    if as_json:
+        show_json([asdict(finding) for finding in findings])
+    else:
+        rows = ((f.status, f.subject, f.detail, f.remedy) for f in findings)
+        show_table("Findings", ("status", "subject", "what", "what to do"), rows)
+    if any(finding.status == "broken" for finding in findings):
+        raise typer.Exit(_FAILURE)
+
+
+def main() -> None:
+    """The entry point. A mistake or a failure is one message on stderr and an exit code, not a traceback.
+
+    Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 130 ended by Ctrl-C.
+    """
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except Exception as error:
+        if os.environ.get("HARNESS_DEBUG") == "1":
+            traceback.print_exc()
+        else:
+            _explain(error)
+        sys.exit(_USAGE if isinstance(error, MistakeError) else _FAILURE)
+
+
+def _explain(error: Exception) -> None:
+    from backends.base import BackendError
+    from harness.console import complain
+
+    if isinstance(error, (MistakeError, BackendError)):
+        complain(f"error: {error}")
+        return
+    hint = "HARNESS_DEBUG=1 shows where; `harness doctor` finds what is broken here"
+    complain(f"error: {type(error).__name__}: {error} ({hint})")
+
+
+if __name__ == "__main__":
+    main()

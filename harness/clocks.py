@@ -1,0 +1,248 @@
+"""The clocks of a measurement. Knows no GPU API: only a backend's ``gate``, ``enqueue`` and ``synchronize``.
+
+The primary clock is the queue's: N calls are enqueued behind a closed gate, and the host's clock runs from
+opening it until the last has ended. What that costs once (opening, waking up, noticing the end) is the same
+for N and for 2N calls, so the slope between the two is seconds a call and nothing else. It means the same on
+every backend.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from backends.base import Backend, Gate, Launch, Prepared
+from harness.problems import Empty
+from harness.records import Clock
+from harness.variants import Plain
+
+Timer = Callable[[], float]
+"""The host's clock: seconds from any fixed moment."""
+
+LONG_ENOUGH = 2e-3
+"""Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
+SLOW_CALL = 50e-3
+"""Seconds from which on one call is a sample: the fixed cost, some ten microseconds, no longer shows."""
+UNKNOWN_LAUNCHES = 4
+"""Launches assumed of a library's call that does not tell."""
+MAX_UNGATED_CALLS = 2**14
+
+HOST_BOUND = (
+    "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
+)
+FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop sampling: at ``samples``, or after ``seconds`` once ``least`` are there.
+
+    ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
+    """
+
+    samples: int = 15
+    seconds: float = 1.0
+    least: int = 3
+    warm_up: float = 0.02
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.least < 1 or not self.seconds > 0:
+            raise ValueError(f"{self}: samples and least must be at least 1 and seconds positive")
+
+
+def slope(t_n: float, t_2n: float, calls: int) -> float:
+    """Seconds a call from the seconds of ``calls`` and of twice as many: what both cost once falls out."""
+    return (t_2n - t_n) / calls
+
+
+def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH) -> int:
+    """The number of calls, doubled from 1 up to ``limit``, at which ``span(calls)`` seconds reach ``enough``.
+
+    A second look must agree, as a hiccup of the host makes one span too long.
+    """
+    calls = 1
+    while calls < limit and not (span(calls) >= enough and span(calls) >= enough):
+        calls = min(2 * calls, limit)
+    return calls
+
+
+class Queue:
+    """Times batches of calls on one prepared problem.
+
+    Its sources take turns across batches, so that a cold one stays cold.
+    """
+
+    def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
+        self._backend, self._prepared, self._timer = backend, prepared, timer
+        self._made = 0
+        launches = len(prepared.launches) or UNKNOWN_LAUNCHES
+        # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
+        self._gated = 2 * launches <= backend.max_gated_launches
+        self.limit = backend.max_gated_launches // (2 * launches) if self._gated else MAX_UNGATED_CALLS
+        # The first call may load a kernel's code, and that may wait for the device: not behind the gate.
+        self._enqueue(1)
+        backend.synchronize()
+
+    @property
+    def note(self) -> str:
+        """What weakens the samples; empty when the gate holds."""
+        return "" if self._gated else HOST_BOUND
+
+    def batch(self, calls: int) -> float:
+        """Seconds from opening the gate (without one, the first enqueue) to the end of ``calls`` calls."""
+        with _no_garbage_collection():
+            gate = self._backend.gate() if self._gated else None
+            if gate is None:
+                self._ungated()
+                start = self._timer()
+                self._enqueue(calls)
+            else:
+                self._enqueue_behind(gate, calls)
+                start = self._timer()
+                gate.open()
+            self._backend.synchronize()
+            return self._timer() - start
+
+    def sample(self, calls: int) -> float:
+        """Seconds a call: the slope between ``calls`` and twice as many."""
+        return slope(self.batch(calls), self.batch(2 * calls), calls)
+
+    def _enqueue(self, calls: int) -> None:
+        enqueue = self._prepared.enqueue
+        for i in range(self._made, self._made + calls):
+            enqueue(i)
+        self._made += calls
+
+    def _enqueue_behind(self, gate: Gate, calls: int) -> None:
+        try:
+            self._enqueue(calls)
+            gate.submit()
+        except BaseException:
+            # Left closed, it would keep the device from ever ending.
+            gate.open()
+            raise
+
+    def _ungated(self) -> None:
+        if self._gated:
+            self._gated, self.limit = False, MAX_UNGATED_CALLS
+
+
+def queue_seconds(
+    backend: Backend, prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter
+) -> Clock:
+    """Samples of device seconds a call by the gated queue.
+
+    Where the backend has no gate they are host-bound, and noted so. A slope that is not positive says that it
+    spans too little to stand out of the noise: sampling starts anew over twice as many calls. Where no more
+    fit behind the gate or into the budget it is dropped and drawn again, and that is noted.
+    """
+    queue = Queue(backend, prepared, timer)
+    call = _warm_up(queue, budget.warm_up, timer)
+    if call > SLOW_CALL:
+        return Clock(_sampled(lambda: queue.batch(1), budget, timer), 1, queue.note)
+    calls = grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit)
+    seconds, calls, dropped = _slopes(queue, calls, budget, timer)
+    notes = [queue.note] if queue.note else []
+    if len(seconds) < min(budget.least, budget.samples):
+        seconds = _sampled(lambda: queue.batch(2 * calls) / (2 * calls), budget, timer)
+        notes.append(FIXED_COST)
+    elif 10 * dropped > len(seconds):
+        notes.append(f"{dropped} of {dropped + len(seconds)} slopes were not positive and were dropped")
+    return Clock(seconds, calls, "; ".join(notes))
+
+
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[tuple[float, ...], int, int]:
+    """Positive slopes, the number of calls that they span, and how many others were dropped."""
+    seconds: list[float] = []
+    dropped, start = 0, timer()
+    while len(seconds) < budget.samples and dropped < max(budget.samples, budget.least):
+        spent = timer() - start
+        if spent > budget.seconds and len(seconds) >= budget.least:
+            break
+        value = queue.sample(calls)
+        if value > 0:
+            seconds.append(value)
+        elif calls < queue.limit and spent < budget.seconds / 2:
+            calls = min(2 * calls, queue.limit)
+            seconds.clear()
+        else:
+            dropped += 1
+    return tuple(seconds), calls, dropped
+
+
+def launch_seconds(
+    backend: Backend, launches: tuple[Launch, ...], budget: Budget, timer: Timer = time.perf_counter
+) -> Clock | None:
+    """The queue's clock on empty kernels of the same geometry: what launching costs; None without one."""
+    problem = Empty(tuple((launch.num_groups, launch.group_size) for launch in launches))
+    if not launches or backend.unsupported(problem, Plain()):
+        return None
+    source = backend.upload(problem.pack(problem.make_source(0)))
+    with backend.prepare(problem, Plain(), [source]) as prepared:
+        return queue_seconds(backend, prepared, budget, timer)
+
+
+def round_trip_seconds(
+    backend: Backend, prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter
+) -> Clock:
+    """Samples of host seconds from enqueueing one call to its answer in host memory: what a caller waits."""
+    backend.synchronize()
+    turns = count()
+
+    def draw() -> float:
+        with _no_garbage_collection():
+            start = timer()
+            prepared.enqueue(next(turns))
+            prepared.result()
+            return timer() - start
+
+    return Clock(_sampled(draw, budget, timer))
+
+
+def event_seconds(prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
+    """Samples of one call's seconds by the API's own timer; None where the API has none."""
+    turns = count()
+    # The first call is no sample: it may still bind what the others find ready.
+    if prepared.event_seconds(next(turns)) is None:
+        return None
+    seconds = _sampled(lambda: prepared.event_seconds(next(turns)) or 0.0, budget, timer)
+    # A timer too coarse for the call tells 0.
+    told = tuple(value for value in seconds if value > 0)
+    return Clock(told) if told else None
+
+
+def _sampled(draw: Callable[[], float], budget: Budget, timer: Timer) -> tuple[float, ...]:
+    """Samples within the budget."""
+    seconds: list[float] = []
+    start = timer()
+    while len(seconds) < budget.samples:
+        if timer() - start > budget.seconds and len(seconds) >= budget.least:
+            break
+        seconds.append(draw())
+    return tuple(seconds)
+
+
+def _warm_up(queue: Queue, seconds: float, timer: Timer) -> float:
+    """Runs ever larger batches for that long; returns the seconds of one call, fixed cost included."""
+    start = timer()
+    # Twice, lest one hiccup make a fast call look slow.
+    calls, call = 1, min(queue.batch(1), queue.batch(1))
+    while timer() - start < seconds:
+        calls = min(2 * calls, queue.limit)
+        call = min(call, queue.batch(calls) / calls)
+    return call
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,138 @@
+"""What the command line shows: tables on stdout, progress on stderr; plain ASCII where it is no terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from harness.records import Case, Record
+    from harness.runner import Progress
+
+_PLAIN_WIDTH = 1000
+"""Columns of what is no terminal: nothing is wrapped or cut there, so that other programs can read it."""
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console on stdout, or on ``stream``. Colours only on a terminal and without NO_COLOR."""
+    file = stream or sys.stdout
+    return Console(file=file, width=None if file.isatty() else _PLAIN_WIDTH, highlight=False, soft_wrap=False)
+
+
+def say(text: str) -> None:
+    """A line on stdout, as it is: brackets are no markup."""
+    console().print(text, markup=False)
+
+
+def complain(text: str) -> None:
+    """A message on stderr."""
+    console(sys.stderr).print(text, markup=False)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on stdout; a column of numbers is aligned to the right."""
+    listed = [[str(cell) for cell in row] for row in rows]
+    table = Table(title=title, title_justify="left")
+    for index, name in enumerate(columns):
+        numeric = bool(listed) and all(_is_number(row[index]) for row in listed)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*map(_escaped, row))
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """Any table on stdout, drawn in ASCII where that is no terminal."""
+    out = console()
+    if not out.is_terminal:
+        table.box = box.ASCII
+    out.print(table)
+
+
+def show_json(data: Any) -> None:
+    """Plain data on stdout as JSON, and nothing else."""
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=True) + "\n")
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+class Watcher:
+    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case. Call it between measurements.
+
+    Nothing is drawn in between: a thread that redraws would take time from what is measured.
+    """
+
+    def __init__(self) -> None:
+        self._console = console(sys.stderr)
+        self._bar = _bar(self._console) if self._console.is_terminal else None
+        self._task = self._bar.add_task("starting", total=None) if self._bar else None
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows where the run is; a case that was not right stays visible, with the reason's first line."""
+        last = progress.last
+        troubled = last is not None and last.status in ("wrong", "failed")
+        if last and (troubled or not self._bar):
+            width = len(str(progress.total))
+            self._print(f"[{progress.done:{width}}/{progress.total}] {_outcome(last)}")
+        if self._bar and self._task is not None:
+            coming = _name(progress.next) if progress.next else "done"
+            self._bar.update(self._task, total=progress.total, completed=progress.done, description=coming)
+            self._bar.refresh()
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False)
+
+
+def _bar(on: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    return Progress(*columns, console=on, auto_refresh=False)
+
+
+def _name(case: Case) -> str:
+    return f"{case.backend}:{case.device} {case.problem.label}" + (" cold" if case.cache == "cold" else "")
+
+
+def _outcome(record: Record) -> str:
+    """A record in a line: its median time by the primary clock, or what became of it."""
+    from statistics import median
+
+    queue = record.clocks.get("queue")
+    if record.status == "ok" and queue and queue.seconds:
+        return f"{_name(record.case)}: {median(queue.seconds) * 1e6:.1f} us"
+    reason = record.reason.partition("\n")[0]
+    return f"{_name(record.case)}: {record.status}" + (f": {reason}" if reason else "")

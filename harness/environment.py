@@ -1,0 +1,183 @@
+"""The machine that a run was measured on: everything that a reader needs to judge or repeat it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, distributions, version
+from pathlib import Path
+from typing import Any
+
+from backends.base import DeviceInfo
+from harness.records import FORMAT
+
+PACKAGES = (
+    "opencl-cuda-harness", "numpy", "scipy", "scikit-image", "pyopencl", "pocl-binary-distribution", "pycuda",
+    "cuda-bindings", "nvidia-cuda-nvrtc", "cupy*", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
+)  # fmt: skip
+"""The packages whose versions a run records where they are installed; a star stands for any ending."""
+
+_SOURCE = Path(__file__).resolve().parent.parent
+
+
+def describe(
+    suite: str, command: str, devices: Sequence[DeviceInfo], missing: Mapping[str, str]
+) -> dict[str, Any]:
+    """The first line of a run file, as plain data.
+
+    Args:
+        suite: name of the suite, or the path it was loaded from.
+        command: the shell command that made the run.
+        devices: all that were found, measured or not.
+        missing: why a backend is not available, and how to get it, by the backend's name.
+    """
+    return {
+        "type": "environment",
+        "format": FORMAT,
+        "suite": suite,
+        "command": command,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": _host(),
+        "packages": _packages(),
+        **_commit(),
+        "devices": [asdict(device) for device in devices],
+        "missing": dict(missing),
+        "nvml": nvml(),
+    }
+
+
+def _host() -> dict[str, Any]:
+    import psutil
+
+    return {
+        "cpu": cpu_name(),
+        "cores": usable_cores(),
+        "memory_bytes": psutil.virtual_memory().total,
+        "os": platform.platform(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "load": [round(value, 2) for value in psutil.getloadavg()],
+    }
+
+
+def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor as its maker calls it, where the system tells; else its architecture."""
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name" and value.strip():
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def usable_cores() -> int:
+    """The cores that this process may use: a container may be given fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _packages() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        for full in _installed(name[:-1]) if name.endswith("*") else (name,):
+            try:
+                found[full] = version(full)
+            except PackageNotFoundError:
+                continue
+    return found
+
+
+def _installed(prefix: str) -> list[str]:
+    names = (str(distribution.metadata["Name"]) for distribution in distributions())
+    return sorted({name for name in names if name.lower().startswith(prefix)})
+
+
+def _commit() -> dict[str, Any]:
+    """Commit of the harness's own checkout and whether it was changed; None without checkout or git."""
+    top = _git("rev-parse", "--show-toplevel")
+    # Installed below somebody else's checkout, git would answer for that one.
+    if top is None or Path(top) != _SOURCE:
+        return {"commit": None, "dirty": None}
+    status = _git("status", "--porcelain")
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(_SOURCE), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def nvml() -> list[dict[str, Any]] | str:
+    """Driver, clocks, power cap, ECC and MIG of every NVIDIA GPU, or why that cannot be told.
+
+    Watts, MHz, degrees Celsius; what one GPU does not tell is given as its reason.
+    """
+    try:
+        import pynvml
+    except ImportError as error:
+        return f"not available: {error}"
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        return f"not available: {error}"
+    try:
+        driver = pynvml.nvmlSystemGetDriverVersion()
+        handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
+        return [{"driver": driver, **_gpu(pynvml, handle)} for handle in handles]
+    except pynvml.NVMLError as error:
+        return f"not available: {error}"
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _gpu(pynvml: Any, handle: Any) -> dict[str, Any]:
+    on = {0: "off", 1: "on"}
+    queries: dict[str, Callable[[], Any]] = {
+        "name": lambda: pynvml.nvmlDeviceGetName(handle),
+        "physical": lambda: _pci(pynvml.nvmlDeviceGetPciInfo(handle)),
+        "power_cap_watts": lambda: pynvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000,
+        "power_cap_default_watts": lambda: pynvml.nvmlDeviceGetPowerManagementDefaultLimit(handle) / 1000,
+        "ecc": lambda: on[pynvml.nvmlDeviceGetEccMode(handle)[0]],
+        "mig": lambda: on[pynvml.nvmlDeviceGetMigMode(handle)[0]],
+        "persistence": lambda: on[pynvml.nvmlDeviceGetPersistenceMode(handle)],
+        "sm_clock_mhz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
+        "sm_clock_max_mhz": lambda: pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM),
+        "memory_clock_mhz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
+        "temperature_c": lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
+        "other_processes": lambda: len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
+    }
+    return {name: _answer(pynvml, query) for name, query in queries.items()}
+
+
+def _answer(pynvml: Any, query: Callable[[], Any]) -> Any:
+    try:
+        return query()
+    except pynvml.NVMLError as error:
+        return f"not available: {error}"
+
+
+def _pci(info: Any) -> str:
+    """The address as the backends write it: four digits of domain where NVML gives eight."""
+    return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
+
+
+def differences(before: Iterable[Mapping[str, Any]], now: Iterable[DeviceInfo]) -> list[str]:
+    """What keeps a run begun on the devices ``before`` (plain data) from going on with those here ``now``."""
+    here = {device.key: _identity(asdict(device)) for device in now}
+    old = {f"{device['backend']}:{device['index']}": _identity(device) for device in before}
+    return [
+        f"{key} was {was}, now {here.get(key, 'absent')}" for key, was in old.items() if here.get(key) != was
+    ]
+
+
+def _identity(device: Mapping[str, Any]) -> str:
+    return f"{device['name']} (driver {device['driver']})"

@@ -1,0 +1,116 @@
+"""The photograph that the Laplace filter is shown on: one that ships with scikit-image, or the user's own."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from harness.problems import Laplace
+from harness.problems.base import Array
+
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
+"""Weights of red, green and blue (Rec. 709)."""
+
+
+class ImageError(ValueError):
+    """A file that is not a usable photograph; the message names it and says what is expected."""
+
+
+def source_image(problem: Laplace, path: Path | None = None) -> Array:
+    """A photograph as the problem's source: its size, channels and dtype.
+
+    A photograph of another size is repeated as mirrored copies around its centre, so that it has no seams and
+    its middle stays the middle; a smaller problem takes the middle. Integers span the range of their type,
+    floats 0 to 1. A fourth channel is the luminance.
+
+    Args:
+        problem: what the image is for.
+        path: the user's photograph; scikit-image's astronaut (NASA, public domain) when None.
+
+    Raises:
+        ImageError: if the file cannot be read as a photograph.
+    """
+    typed = _quantised(_with_channels(_photograph(path), problem.channels), problem.dtype)
+    rows = _mirrored(problem.height, typed.shape[0])
+    columns = _mirrored(problem.width, typed.shape[1])
+    return np.ascontiguousarray(typed.take(rows, axis=0).take(columns, axis=1)).reshape(problem.shape)
+
+
+def image_size(path: Path) -> tuple[int, int]:
+    """(height, width) of a photograph.
+
+    Raises:
+        ImageError: if the file cannot be read as a photograph.
+    """
+    height, width, _ = _photograph(path).shape
+    return height, width
+
+
+@lru_cache(maxsize=1)
+def _photograph(path: Path | None) -> Array:
+    """Red, green and blue from 0 to 1, float32, shape (height, width, 3)."""
+    if path is None:
+        from skimage.data import astronaut
+
+        return _as_rgb(astronaut(), "the default image")
+    return _as_rgb(_read(path), str(path))
+
+
+def _read(path: Path) -> Array:
+    from skimage.io import imread
+
+    if not path.is_file():
+        raise ImageError(f"image {path}: there is no such file")
+    try:
+        return np.asarray(imread(path))
+    except Exception as error:
+        # Each of the readers behind imread has error types of its own; whatever it is, this is no photograph.
+        why = f"{type(error).__name__}: {error}"
+        raise ImageError(f"image {path}: cannot be read ({why}); PNG, JPEG and TIFF can") from error
+
+
+def _as_rgb(raw: Array, name: str) -> Array:
+    image = raw[:, :, None] if raw.ndim == 2 else raw
+    if image.ndim != 3 or image.shape[2] not in (1, 2, 3, 4) or image.size == 0:
+        raise ImageError(
+            f"image {name}: its shape is {raw.shape}; (height, width) with 1 to 4 channels is expected"
+        )
+    colours = _unit_range(image, name)
+    # Two channels are grey and alpha, four are colours and alpha.
+    colours = colours[:, :, :1] if image.shape[2] < 3 else colours[:, :, :3]
+    return np.ascontiguousarray(np.broadcast_to(colours, (*colours.shape[:2], 3)))
+
+
+def _unit_range(image: Array, name: str) -> Array:
+    if image.dtype.kind == "b":
+        return image.astype(np.float32)
+    if image.dtype.kind in "iu":
+        info = np.iinfo(image.dtype)
+        return ((image.astype(np.float64) - info.min) / (info.max - info.min)).astype(np.float32)
+    if image.dtype.kind != "f" or not np.isfinite(image).all():
+        raise ImageError(f"image {name}: its values are {image.dtype} and not all finite numbers")
+    low, high = min(0.0, float(image.min())), max(1.0, float(image.max()))
+    return ((image - low) / (high - low)).astype(np.float32)
+
+
+def _with_channels(rgb: Array, channels: int) -> Array:
+    if channels == 3:
+        return rgb
+    luminance = (rgb @ _LUMINANCE)[:, :, None]
+    return luminance if channels == 1 else np.concatenate([rgb, luminance], axis=2)
+
+
+def _quantised(image: Array, dtype: str) -> Array:
+    if np.dtype(dtype).kind == "f":
+        return image.astype(dtype)
+    info = np.iinfo(dtype)
+    scaled = image.astype(np.float64) * (info.max - info.min) + info.min
+    return np.clip(np.rint(scaled), info.min, info.max).astype(dtype)
+
+
+def _mirrored(size: int, of: int) -> Array:
+    """``size`` indices into a side of ``of`` pixels, centred on its middle, mirrored at every edge."""
+    there_and_back = (np.arange(size) + (of - size) // 2) % (2 * of)
+    return np.minimum(there_and_back, 2 * of - 1 - there_and_back)

@@ -1,0 +1,239 @@
+"""Measures one case after the other on an open backend: prepare, verify, time, verify.
+
+This is all of a measurement that happens in one process; :mod:`harness.worker` puts a process around it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from backends.base import (
+    Backend,
+    BackendError,
+    BuildError,
+    DeviceArray,
+    DeviceLost,
+    Launch,
+    Prepared,
+    Unsupported,
+)
+from harness import clocks
+from harness.clocks import Budget, Timer
+from harness.problems import Array, Laplace, Problem, Reduction, Verification
+from harness.problems.base import compare
+from harness.records import Case, Clock, Record
+
+CACHES_PASSED = 4
+"""A cold case's sources together are this many times the last-level cache."""
+ASSUMED_CACHE_BYTES = 64 * 2**20
+"""Last-level cache of a device that does not tell."""
+MAX_SOURCES = 1024
+MEMORY_SHARE = 0.25
+"""The part of the device's memory that sources may take; results may need as much again."""
+_LOG_LINES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a case is measured.
+
+    seed: of its random source. samples: the most a clock takes. case_seconds: for all clocks together. image:
+    the photograph that Laplace problems take; the default one when None.
+    """
+
+    seed: int = 1
+    samples: int = 15
+    case_seconds: float = 2.0
+    image: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostData:
+    """A problem's source as made and as packed, and the answer expected, within a tolerance."""
+
+    source: Array
+    packed: Array
+    expected: Any
+    tolerance: float
+
+
+class WrongAnswer(Exception):  # noqa: N818
+    """A result that differs from the reference; the message says when and where."""
+
+    def __init__(self, verification: Verification, when: str) -> None:
+        super().__init__(f"{when}: {verification.message}")
+        self.verification = verification
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case prepared on the device, its ``sources`` uploaded."""
+
+    prepared: Prepared
+    data: HostData
+    sources: tuple[DeviceArray, ...]
+
+    def verify(self, when: str) -> Verification:
+        """Poisons the results, calls once on every source and compares the last answer with the reference.
+
+        Raises:
+            WrongAnswer: if it differs; the message begins with ``when``.
+        """
+        self.prepared.poison()
+        for i in range(len(self.sources)):
+            self.prepared.enqueue(i)
+        verification = compare(self.prepared.result(), self.data.expected, self.data.tolerance)
+        if not verification.ok:
+            raise WrongAnswer(verification, when)
+        return verification
+
+
+class Measurer:
+    """Measures cases on one open backend.
+
+    Keeps the last problem's data, as the reference is slow and the variants of a problem follow each other,
+    and the launch costs measured so far.
+    """
+
+    def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
+        self.backend, self.options, self._timer = backend, options, timer
+        self._data: tuple[Problem, HostData] | None = None
+        self._launch: dict[tuple[Launch, ...], Clock | None] = {}
+
+    def measure(self, case: Case) -> Record:
+        """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
+
+        Raises:
+            DeviceLost: when only a new process helps. Any error that is no BackendError passes too: nobody
+            knows in
+                what state it left the device.
+        """
+        reason = self.backend.unsupported(case.problem, case.variant)
+        if reason:
+            return Record(case, "skipped", reason)
+        try:
+            return self._measured(case)
+        except WrongAnswer as wrong:
+            return Record(case, "wrong", str(wrong), wrong.verification.error, wrong.verification.tolerance)
+        except Unsupported as error:
+            return Record(case, "skipped", str(error))
+        except DeviceLost:
+            raise
+        except BackendError as error:
+            return Record(case, "failed", reason_of(error))
+
+    def _measured(self, case: Case) -> Record:
+        with self.ready(case) as ready:
+            ready.verify("before timing")
+            measured = self._clocks(case, ready.prepared)
+            found = ready.verify("after timing")
+            ledger = self._ledger(case, ready)
+        return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
+
+    @contextmanager
+    def ready(self, case: Case) -> Iterator[Ready]:
+        """The case prepared, with as many sources as its cache state asks for.
+
+        Raises:
+            BackendError: what uploading and preparing raise.
+        """
+        data = self.data(case.problem)
+        sources = tuple(self.backend.upload(data.packed) for _ in range(self._count(case)))
+        with self.backend.prepare(case.problem, case.variant, sources) as prepared:
+            yield Ready(prepared, data, sources)
+
+    def data(self, problem: Problem) -> HostData:
+        """The source of a problem and its reference."""
+        if self._data is None or self._data[0] != problem:
+            # The old one goes first: two at a time may not fit.
+            self._data = None
+            self._data = problem, self._make_data(problem)
+        return self._data[1]
+
+    def answer(self, case: Case) -> Any:
+        """What the case's backend answers: one call, not timed."""
+        source = self.backend.upload(self.data(case.problem).packed)
+        with self.backend.prepare(case.problem, case.variant, [source]) as prepared:
+            prepared.enqueue(0)
+            return prepared.result()
+
+    def queue_budget(self) -> Budget:
+        """What the primary clock may take: half of a case's time."""
+        return Budget(self.options.samples, self.options.case_seconds / 2)
+
+    def _clocks(self, case: Case, prepared: Prepared) -> dict[str, Clock]:
+        budget = self.queue_budget()
+        other = replace(budget, seconds=budget.seconds / 2)
+        found: dict[str, Clock | None] = {
+            "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
+            "launch": self._launch_clock(prepared.launches, other),
+            "event": clocks.event_seconds(prepared, other, self._timer),
+        }
+        if case.role == "compare":
+            # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
+            found["round_trip"] = clocks.round_trip_seconds(self.backend, prepared, other, self._timer)
+        return {name: clock for name, clock in found.items() if clock is not None}
+
+    def _launch_clock(self, launches: tuple[Launch, ...], budget: Budget) -> Clock | None:
+        geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
+        if geometry not in self._launch:
+            self._launch[geometry] = clocks.launch_seconds(self.backend, geometry, budget, self._timer)
+        return self._launch[geometry]
+
+    def _ledger(self, case: Case, ready: Ready) -> dict[str, Any]:
+        prepared = ready.prepared
+        notes = [prepared.note, self._cold_note(case, len(ready.sources))]
+        return {
+            "launches": [asdict(launch) for launch in prepared.launches],
+            "result_location": prepared.result_location,
+            "source_hash": prepared.source_hash,
+            "note": "; ".join(note for note in notes if note),
+            "sources": len(ready.sources),
+            "verified_after": True,
+        }
+
+    def _make_data(self, problem: Problem) -> HostData:
+        source = self._source(problem)
+        # Only problems whose arithmetic rounds have a tolerance.
+        tolerance = problem.tolerance(source) if isinstance(problem, (Reduction, Laplace)) else 0.0
+        return HostData(source, problem.pack(source), problem.reference(source), tolerance)
+
+    def _source(self, problem: Problem) -> Array:
+        if isinstance(problem, Laplace):
+            from harness.images import source_image
+
+            return source_image(problem, self.options.image)
+        return problem.make_source(self.options.seed)
+
+    def _count(self, case: Case) -> int:
+        """Sources that the calls rotate over: one if hot, else enough to pass the cache if memory allows."""
+        if case.cache == "hot":
+            return 1
+        nbytes = self.data(case.problem).packed.nbytes
+        device = self.backend.device
+        wanted = -(-CACHES_PASSED * (device.cache_bytes or ASSUMED_CACHE_BYTES) // nbytes)
+        fitting = int(MEMORY_SHARE * device.memory_bytes) // nbytes if device.memory_bytes else MAX_SOURCES
+        return max(2, min(wanted, fitting, MAX_SOURCES))
+
+    def _cold_note(self, case: Case, sources: int) -> str:
+        if case.cache == "hot":
+            return ""
+        covered = sources * self.data(case.problem).packed.nbytes
+        cache = self.backend.device.cache_bytes
+        if not cache:
+            return f"cold: the device does not tell its cache; {covered / 1e6:.0f} MB of sources"
+        passed = covered / cache
+        return "" if passed >= CACHES_PASSED else f"cold: the sources are only {passed:.2g} times the cache"
+
+
+def reason_of(error: BaseException) -> str:
+    """The class and message of an error, of a compiler's log its beginning only, of the source nothing."""
+    if isinstance(error, BuildError):
+        log = error.log.strip().splitlines()[:_LOG_LINES]
+        return "\n".join([f"BuildError: {error.args[0]}", *log])
+    return f"{type(error).__name__}: {error}"

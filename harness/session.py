@@ -1,0 +1,145 @@
+"""One invocation of ``harness run``: what is asked for, what there is to measure, and measuring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from backends import available
+from backends.base import DeviceInfo
+from harness.cases import expand, skip_reason
+from harness.environment import describe, differences
+from harness.images import image_size
+from harness.records import Case
+from harness.runner import Progress, RunOptions, run_cases
+from harness.runs import Run, RunWriter, load_run
+from harness.suite import Suite, load_suite
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asks for; a run file keeps it, so that the run can be resumed.
+
+    ``samples`` None means the suite's number; empty ``backends`` and ``devices`` mean all.
+    """
+
+    suite: str = "quick"
+    backends: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    image: str | None = None
+    samples: int | None = None
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an invocation is going to do, before anything is measured.
+
+    ``cases`` are all, in order; ``skipped`` those that do not run, with their skip reasons; ``devices`` all that
+    were found; ``missing`` why a backend is not available, by its name.
+    """
+
+    request: Request
+    suite: Suite
+    options: RunOptions
+    devices: list[DeviceInfo]
+    missing: dict[str, str]
+    cases: list[Case]
+    skipped: dict[Case, str]
+
+
+def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
+    """All devices of all backends, and why a backend is not available, by its name."""
+    found = available()
+    devices = [device for entry in found.values() if not isinstance(entry, str) for device in entry]
+    return devices, {name: entry for name, entry in found.items() if isinstance(entry, str)}
+
+
+def plan_run(request: Request) -> Plan:
+    """Expands what is asked for on the devices of this machine.
+
+    Raises:
+        ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
+    """
+    suite = load_suite(request.suite)
+    image = Path(request.image) if request.image else None
+    size = image_size(image) if image else None
+    devices, missing = discover()
+    cases = expand(suite, devices, request.backends, request.devices, size)
+    if not cases:
+        raise ValueError(_nothing(suite, request, missing))
+    by_key = {(device.backend, device.index): device for device in devices}
+    reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
+    options = RunOptions(
+        seed=request.seed,
+        samples=request.samples or suite.measure.samples,
+        case_seconds=suite.measure.case_seconds,
+        limit_s=suite.measure.limit_s,
+        image=image,
+    )
+    skipped = {case: reason for case, reason in reasons.items() if reason is not None}
+    return Plan(request, suite, options, devices, missing, cases, skipped)
+
+
+def _nothing(suite: Suite, request: Request, missing: Mapping[str, str]) -> str:
+    reasons = [reason for name, reason in missing.items() if name in request.backends]
+    why = "; ".join(reasons) or "no block of it is meant for the devices chosen"
+    return f"suite {suite.name} has nothing to run here: {why}"
+
+
+def plan_resumed(path: Path) -> Plan:
+    """The plan of the run in ``path``, as it was asked for.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is no run file, or its suite, options or devices are not what they were.
+    """
+    begun = load_run(path).environment
+    try:
+        asked, before, devices = begun["request"], begun["options"], begun["devices"]
+        filters = {"backends": tuple(asked["backends"]), "devices": tuple(asked["devices"])}
+        request = Request(**{**asked, **filters})
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} does not say what was asked for ({error!r}); begin a new run") from error
+    plan = plan_run(request)
+    now = _options(plan)
+    changes = [f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
+    changes += differences(devices, plan.devices)
+    if changes:
+        raise ValueError(f"{path} cannot be resumed: {'; '.join(changes)}; begin a new run")
+    return plan
+
+
+def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress], None]) -> Run:
+    """Measures a plan into a new run file and returns what it holds.
+
+    Raises:
+        FileExistsError: if ``output`` holds a run already.
+    """
+    with RunWriter(output, _environment(plan, command)) as writer:
+        run_cases(plan.cases, writer, plan.options, progress, plan.skipped)
+    return load_run(output)
+
+
+def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
+    """Measures what the run in ``path``, whose plan this is, left out; returns all that the file holds."""
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        left = [case for case in plan.cases if case not in finished]
+        run_cases(left, writer, plan.options, progress, plan.skipped)
+    return load_run(path)
+
+
+def _environment(plan: Plan, command: str) -> dict[str, Any]:
+    return {
+        **describe(plan.request.suite, command, plan.devices, plan.missing),
+        "request": asdict(plan.request),
+        "options": _options(plan),
+    }
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    options = plan.options
+    return {"samples": options.samples, "case_seconds": options.case_seconds, "limit_s": options.limit_s}

@@ -1,0 +1,53 @@
+"""What ``harness run`` shows before and after it measures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from harness.console import complain, print_table, say, show_table
+from harness.doctor import nvidia_present
+from harness.records import Case, Status
+from harness.runs import Run
+from harness.session import Plan
+from harness.variants import label
+
+_STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
+
+
+def announce(plan: Plan) -> None:
+    """Says what the comparison will lack."""
+    for name in plan.request.backends:
+        if name in plan.missing:
+            complain(f"not available: {plan.missing[name]}")
+    if "cuda" in plan.missing and nvidia_present():
+        complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
+
+
+def show_cases(plan: Plan) -> None:
+    """Lists what would be measured, and what not and why."""
+    columns = ("device", "problem", "variant", "cache", "role", "skipped because")
+    rows = [(*_row(case), plan.skipped.get(case, "")) for case in plan.cases]
+    show_table(f"Suite {plan.suite.name}", columns, rows)
+    say(f"{len(plan.cases) - len(plan.skipped)} cases to measure, {len(plan.skipped)} skipped")
+
+
+def _row(case: Case) -> tuple[str, ...]:
+    device = f"{case.backend}:{case.device}"
+    return device, case.problem.label, label(case.variant), case.cache, case.role
+
+
+def conclude(measured: Run, folder: Path) -> bool:
+    """Writes the report, shows the table and where everything is; whether no case was wrong or failed."""
+    from reports import terminal_table, write_report
+
+    print_table(terminal_table(measured))
+    page = write_report([measured], folder)
+    say(f"run file: {measured.path}")
+    say(f"report:   {page}")
+    counts = Counter(record.status for record in measured.records)
+    say(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+    if counts["wrong"] or counts["failed"]:
+        complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
+        return False
+    return True

@@ -1,0 +1,227 @@
+"""Suites: which problems, variants and cache states are compared, as TOML checked on load."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+
+from harness.dtypes import DTYPES
+from harness.explain import unknown, validation
+from harness.ladders import LADDERS
+from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
+from harness.variants import Groups, Variant, variant_from_json
+
+DEFAULT: Final = "default"
+"""In a suite's ``variants``: the one that each device gets by :func:`harness.defaults.default_variant`."""
+
+Choice = Literal["default"] | tuple[Variant, ...]
+"""One entry of ``variants`` as loaded: the device's default, or one variant, or all rungs of a ladder."""
+
+
+class SuiteError(ValueError):
+    """A suite that does not exist or is not valid; the message names file, key and what is allowed."""
+
+
+def _one_of(what: str, known: Sequence[object]) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise ValueError(unknown(what, value, known))
+        return value
+
+    return AfterValidator(check)
+
+
+def _choices(kind: str) -> PlainValidator:
+    """Reads an entry of ``variants`` of a block of this ``kind``."""
+
+    def read(value: Any) -> Choice:
+        if value == DEFAULT:
+            return DEFAULT
+        if isinstance(value, dict):
+            return (variant_from_json({**value, "kind": kind}),)
+        ladders = [name for name, ladder in LADDERS.items() if ladder.kind == kind]
+        if value not in ladders:
+            raise ValueError(unknown("variant", value, [DEFAULT, *ladders]) + "; or a table of axes")
+        return LADDERS[value].rungs
+
+    return PlainValidator(read)
+
+
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"a size is a pair [width, height], not {value!r}")
+    return value
+
+
+_Positive = Annotated[int, Field(gt=0)]
+_Caches = list[Annotated[str, _one_of("cache state", ("hot", "cold"))]]
+_SOME = Field(min_length=1)
+
+
+class _Table(BaseModel):
+    """A table of a suite: no unknown keys, no converted types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Measure(_Table):
+    """How long to measure.
+
+    samples: of a case. case_seconds: that its timing may take. limit_s: seconds until it counts as hung.
+    reference_limit_bytes: the reference backend, slow by design, skips larger sources (0: it skips none).
+    """
+
+    samples: int = Field(default=9, ge=3)
+    case_seconds: float = Field(default=1.0, gt=0)
+    limit_s: float = Field(default=60.0, gt=0)
+    reference_limit_bytes: int = Field(default=0, ge=0)
+
+
+class _Block(_Table):
+    """What both kinds of block have: cache states, and ``only`` to keep a block to one kind of device."""
+
+    caches: _Caches = Field(default=["hot"], min_length=1)
+    only: Literal["cpu", "gpu"] | None = None
+
+    def runs_on(self, kind: str) -> bool:
+        """Whether the block is meant for devices of this kind; accelerators count as GPUs."""
+        return self.only is None or (kind == "cpu") == (self.only == "cpu")
+
+
+class ReductionBlock(_Block):
+    """Every op on every dtype in every shape, in every variant and cache state."""
+
+    ops: list[Annotated[str, _one_of("op", tuple(OPS))]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
+    shapes: list[Annotated[list[_Positive], _SOME]] = _SOME
+    variants: list[Annotated[Choice, _choices("reduction")]] = Field(default=[DEFAULT], min_length=1)
+
+
+class LaplaceBlock(_Block):
+    """Every mask with every border, output, dtype, number of channels and size (width, height)."""
+
+    masks: list[Annotated[str, _one_of("mask", tuple(MASKS))]] = _SOME
+    borders: list[Annotated[str, _one_of("border", BORDERS)]] = _SOME
+    outputs: list[Annotated[str, _one_of("output", OUTPUTS)]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", IMAGE_DTYPES)]] = _SOME
+    channels: list[Annotated[int, _one_of("number of channels", (1, 3, 4))]] = _SOME
+    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair)]] = _SOME
+    border_value: float = 0.0
+    variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
+
+
+def _bandwidth_axis(name: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        variant_from_json({"kind": "bandwidth", name: value})
+        return value
+
+    return BeforeValidator(check)
+
+
+class Sweep(_Table):
+    """The bandwidth variants of one kind of device whose fastest is its limit: the product of these axes."""
+
+    vector_width: list[Annotated[int, _bandwidth_axis("vector_width")]] = _SOME
+    loads_in_flight: list[Annotated[int, _bandwidth_axis("loads_in_flight")]] = _SOME
+    stride: list[Annotated[str, _bandwidth_axis("stride")]] = _SOME
+    groups: list[Annotated[Groups, _bandwidth_axis("groups")]] = _SOME
+    group_size: list[Annotated[int, _bandwidth_axis("group_size")]] = _SOME
+
+
+_GPU_SWEEP = Sweep(
+    vector_width=[4],
+    loads_in_flight=[4],
+    stride=["global"],
+    groups=["per_problem", 8, 16],
+    group_size=[256, 512],
+)
+_CPU_SWEEP = Sweep(
+    vector_width=[16], loads_in_flight=[1, 4, 8], stride=["local"], groups=[4, 16], group_size=[1]
+)
+
+
+def _completed_by(sweep: Sweep) -> BeforeValidator:
+    """Axes that a suite leaves out are those of ``sweep``."""
+    return BeforeValidator(
+        lambda value: {**sweep.model_dump(), **value} if isinstance(value, dict) else value
+    )
+
+
+class Limits(_Table):
+    """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32."""
+
+    measure: bool = True
+    gpu: Annotated[Sweep, _completed_by(_GPU_SWEEP)] = _GPU_SWEEP
+    cpu: Annotated[Sweep, _completed_by(_CPU_SWEEP)] = _CPU_SWEEP
+
+
+class Suite(_Table):
+    """A checked suite. Blocks are expanded in the order of the file, reductions first."""
+
+    name: str
+    title: str
+    description: str = ""
+    measure: Measure = Measure()
+    reduction: list[ReductionBlock] = []
+    laplace: list[LaplaceBlock] = []
+    limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _has_blocks(self) -> Self:
+        if not self.reduction and not self.laplace:
+            raise ValueError("there is nothing to run; add a [[reduction]] or a [[laplace]] block")
+        return self
+
+
+def suite_names() -> list[str]:
+    """The suites that come with the harness."""
+    names = [entry.name for entry in _folder().iterdir()]
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def load_suite(name: str) -> Suite:
+    """The suite of that name, or the one in the TOML file at that path.
+
+    Raises:
+        SuiteError: if there is none or it is not valid; names every mistake with its key and what is allowed.
+    """
+    if not name.endswith(".toml") and "/" not in name:
+        if name not in suite_names():
+            raise SuiteError(unknown("suite", name, suite_names()) + "; or the path of a .toml file")
+        return _parse(_folder().joinpath(f"{name}.toml"), f"suite {name}", name)
+    return _parse(Path(name), name, Path(name).stem)
+
+
+def _folder() -> Traversable:
+    return files("harness").joinpath("suites")
+
+
+def _parse(file: Traversable, where: str, name: str) -> Suite:
+    try:
+        data = tomllib.loads(file.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise SuiteError(f"{where}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{where}: is not UTF-8 text: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SuiteError(f"{where}: is not TOML: {error}") from error
+    try:
+        return Suite.model_validate({"name": name, **data})
+    except ValidationError as error:
+        lines = [f"{where}: {validation(dict(mistake), Suite)}" for mistake in error.errors()]
+        raise SuiteError("\n".join(lines)) from None

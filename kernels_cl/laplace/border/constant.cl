@@ -1,0 +1,13 @@
+// Outside lies BORDER_VALUE. The nearest pixel is only an address that exists: what is read there is not used.
+#define BORDER_IS_CONSTANT 1
+#ifndef BORDER_VALUE
+#error "BORDER_VALUE is not defined"
+#endif
+
+inline int before_first(int size) {
+  return 0;
+}
+
+inline int after_last(int size) {
+  return size - 1;
+}

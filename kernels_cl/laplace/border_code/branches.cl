@@ -1,0 +1,44 @@
+// jia2012, basic form: every element is read by itself, and every read asks by if and else where it lies.
+
+#define LAST_ITEM_DIFFERS 0
+
+typedef struct {
+  int column;
+} columns_t;
+
+typedef window_t row_t;
+
+inline columns_t columns_of_item(image_t image, int column, int own) {
+  columns_t columns;
+  columns.column = column;
+  return columns;
+}
+
+inline VALUE element(image_t image, int row, int column) {
+#if BORDER_IS_CONSTANT
+  if (is_outside(row, image.height) || is_outside(column, image.row_elements)) return BORDER_VALUE;
+#endif
+  const int width = image.row_elements / CHANNELS;
+  if (row < 0) {
+    row = before_first(image.height);
+  } else if (row >= image.height) {
+    row = after_last(image.height);
+  }
+  if (column < 0) {
+    column += before_first(width) * CHANNELS + CHANNELS;
+  } else if (column >= image.row_elements) {
+    column += after_last(width) * CHANNELS - image.row_elements;
+  }
+  return row_start(image, row)[column];
+}
+
+inline row_t load_row(image_t image, columns_t columns, int row) {
+  row_t loaded;
+#pragma unroll
+  for (int i = 0; i < WINDOW; ++i) loaded.at[i] = element(image, row, column_of(columns.column, i));
+  return loaded;
+}
+
+inline window_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
+  return loaded;
+}

@@ -1,0 +1,98 @@
+// The border is settled by addresses that are computed once: the row's when it is loaded, the neighbours' columns when
+// the item starts. In between lies one wide load.
+
+#ifndef HALO_LOAD
+#error "HALO_LOAD is not defined"
+#endif
+
+// Neighbours that are whole pixels are read as such, others element by element. HALO_LOAD is the type of one read.
+#define HALO_LOADS (VECTOR_WIDTH % CHANNELS == 0 ? 1 : HALO)
+
+// Whether the row may end inside the last item's vector, so that right neighbours lie in there, too.
+#define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
+
+typedef union {
+  HALO_LOAD load[HALO_LOADS];
+  STORED at[HALO];
+} halo_t;
+
+typedef union {
+  words_t words;
+  VECTOR_OF(STORED) vector;
+} own_t;
+
+typedef struct {
+  own_t own;
+  halo_t left, right;
+} row_t;
+
+// own: how many elements of the item's vector are pixels; all of them but in the last item of a row.
+typedef struct {
+  int column, own;
+  int left[HALO_LOADS], right[HALO_LOADS];
+} columns_t;
+
+// The column of the first right neighbour.
+inline int right_column(int column, int own) {
+  return column + (LAST_ITEM_DIFFERS ? own : CHANNELS);
+}
+
+inline columns_t columns_of_item(image_t image, int column, int own) {
+  columns_t columns;
+  columns.column = column;
+  columns.own = own;
+#pragma unroll
+  for (int i = 0; i < HALO_LOADS; ++i) {
+    columns.left[i] = column_inside(image, column - CHANNELS + i);
+    columns.right[i] = column_inside(image, right_column(column, own) + i);
+  }
+  return columns;
+}
+
+inline row_t load_row(image_t image, columns_t columns, int row) {
+  __global const STORED *start = row_start(image, row_inside(image, row));
+  row_t loaded;
+  loaded.own.words = load_words(start + columns.column, 0);
+#pragma unroll
+  for (int i = 0; i < HALO_LOADS; ++i) {
+    loaded.left.load[i] = *(__global const HALO_LOAD *)(start + columns.left[i]);
+    loaded.right.load[i] = *(__global const HALO_LOAD *)(start + columns.right[i]);
+  }
+  return loaded;
+}
+
+inline window_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
+  values_t own;
+  EACH_LANE LANE(own.vector) = CONVERT(VALUE, LANE(loaded.own.vector));
+  window_t window;
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = own.at[i];
+  const int right = right_column(columns.column, columns.own);
+#pragma unroll
+  for (int i = 0; i < HALO; ++i) {
+    window.at[i] = loaded.left.at[i];
+    window.at[HALO + VECTOR_WIDTH + i] = loaded.right.at[i];
+#if BORDER_IS_CONSTANT
+    if (columns.column + i < CHANNELS) window.at[i] = BORDER_VALUE;
+    if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
+#endif
+  }
+  // In the last item of a row the right neighbours move up to its last own pixel.
+  if (LAST_ITEM_DIFFERS && columns.own < VECTOR_WIDTH) {
+#pragma unroll
+    for (int i = 0; i < VECTOR_WIDTH + HALO; ++i) {
+#pragma unroll
+      for (int k = 0; k < HALO; ++k) {
+        const bool can_meet = HALO_LOADS > 1 || i % CHANNELS == k;
+        if (can_meet && columns.own + k == i) window.at[HALO + i] = window.at[HALO + VECTOR_WIDTH + k];
+      }
+    }
+  }
+#if BORDER_IS_CONSTANT
+  if (is_outside(row, image.height)) {
+#pragma unroll
+    for (int i = 0; i < WINDOW; ++i) window.at[i] = BORDER_VALUE;
+  }
+#endif
+  return window;
+}

@@ -1,0 +1,80 @@
+// What a work-item sees of one row: its VECTOR_WIDTH elements and the pixels to the left and right of them.
+
+#ifndef STORED
+#error "STORED is not defined"
+#endif
+#ifndef VALUE
+#error "VALUE is not defined"
+#endif
+#ifndef VECTOR_WIDTH
+#error "VECTOR_WIDTH is not defined"
+#endif
+#ifndef CHANNELS
+#error "CHANNELS is not defined"
+#endif
+
+// Elements on each side that are not the item's own. A neighbour is CHANNELS elements away, so narrow items need
+// no more than their own width.
+#define HALO (VECTOR_WIDTH < CHANNELS ? VECTOR_WIDTH : CHANNELS)
+
+// The elements at HALO + i are the item's own; i and 2 * HALO + i are their neighbours.
+#define WINDOW (VECTOR_WIDTH + 2 * HALO)
+typedef struct {
+  VALUE at[WINDOW];
+} window_t;
+
+// Rows of `pitch` elements, of which `row_elements` are pixels. Columns count elements.
+typedef struct {
+  __global const STORED *source;
+  int height, row_elements;
+  uint pitch;
+} image_t;
+
+// Where element i of a window lies in its row, for an item whose own elements start at `column`.
+inline int column_of(int column, int i) {
+  if (i < HALO) return column + i - CHANNELS;
+  return i < HALO + VECTOR_WIDTH ? column + i - HALO : column + i - 2 * HALO + CHANNELS;
+}
+
+// The row that stands for `row`, which may lie outside.
+inline int row_inside(image_t image, int row) {
+  const int inside = row < image.height ? row : after_last(image.height);
+  return row < 0 ? before_first(image.height) : inside;
+}
+
+// The column that stands for `column`, which may lie one pixel outside.
+inline int column_inside(image_t image, int column) {
+  const int width = image.row_elements / CHANNELS;
+  const int after = after_last(width) * CHANNELS + column - image.row_elements;
+  const int inside = column < image.row_elements ? column : after;
+  return column < 0 ? before_first(width) * CHANNELS + CHANNELS + column : inside;
+}
+
+typedef union {
+  VECTOR_OF(VALUE) vector;
+  VALUE at[VECTOR_WIDTH];
+} values_t;
+
+// A window as three vectors of the item's width: its own elements and their left and right neighbours.
+typedef struct {
+  values_t left, own, right;
+} neighbours_t;
+
+inline neighbours_t neighbours_of(window_t window) {
+  neighbours_t neighbours;
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    neighbours.left.at[i] = window.at[i];
+    neighbours.own.at[i] = window.at[HALO + i];
+    neighbours.right.at[i] = window.at[2 * HALO + i];
+  }
+  return neighbours;
+}
+
+inline bool is_outside(int at, int size) {
+  return at < 0 || at >= size;
+}
+
+inline __global const STORED *row_start(image_t image, int row) {
+  return image.source + (ulong)row * image.pitch;
+}

@@ -1,0 +1,10 @@
+// Outside lies the nearest pixel: replicate, and reflect, which for one pixel outside is the same.
+#define BORDER_IS_CONSTANT 0
+
+__device__ inline int before_first(int size) {
+  return 0;
+}
+
+__device__ inline int after_last(int size) {
+  return size - 1;
+}

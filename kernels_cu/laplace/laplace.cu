@@ -1,0 +1,123 @@
+// The 3x3 Laplace filter: a work-item marches down ROWS_PER_ITEM rows and reads each row once, for all three rows
+// of results that it belongs to.
+
+#ifndef CENTRE
+#error "CENTRE is not defined"
+#endif
+#ifndef EDGE
+#error "EDGE is not defined"
+#endif
+#ifndef CORNER
+#error "CORNER is not defined"
+#endif
+#ifndef SATURATES
+#error "SATURATES is not defined"
+#endif
+#ifndef ROWS_PER_ITEM
+#error "ROWS_PER_ITEM is not defined"
+#endif
+#ifndef LOADS_IN_FLIGHT
+#error "LOADS_IN_FLIGHT is not defined"
+#endif
+#ifndef GROUP_WIDTH
+#error "GROUP_WIDTH is not defined"
+#endif
+#ifndef GROUP_HEIGHT
+#error "GROUP_HEIGHT is not defined"
+#endif
+
+typedef union {
+  words_t words;
+  VECTOR_OF(STORED) vector;
+} results_t;
+
+#if SATURATES
+#define SATURATED(value) max(min(value, HIGHEST), LOWEST)
+#else
+#define SATURATED(value) (value)
+#endif
+
+// What a row adds to the results above and below it. A weight of 0 leaves its pixels out, so that an infinite one
+// does no harm.
+__device__ inline VECTOR_OF(VALUE) outer_terms(neighbours_t row) {
+  VECTOR_OF(VALUE) sum;
+#if EDGE == 0
+  EACH_LANE LANE(sum) = CORNER * (LANE(row.left.vector) + LANE(row.right.vector));
+#elif CORNER == 0
+  EACH_LANE LANE(sum) = EDGE * LANE(row.own.vector);
+#else
+  EACH_LANE LANE(sum) =
+      EDGE * LANE(row.own.vector) + CORNER * (LANE(row.left.vector) + LANE(row.right.vector));
+#endif
+  return sum;
+}
+
+// What it adds to the results of its own row.
+__device__ inline VECTOR_OF(VALUE) inner_terms(neighbours_t row) {
+  VECTOR_OF(VALUE) sum;
+#if EDGE == 0
+  EACH_LANE LANE(sum) = CENTRE * LANE(row.own.vector);
+#else
+  EACH_LANE LANE(sum) =
+      CENTRE * LANE(row.own.vector) + EDGE * (LANE(row.left.vector) + LANE(row.right.vector));
+#endif
+  return sum;
+}
+
+// Filters ROWS_PER_ITEM rows from `top` on, `own` elements of them from `column` on.
+__device__ inline void march(image_t image, STORED *results, int column, int own, int top) {
+  const columns_t columns = columns_of_item(image, column, own);
+  // All loads before the first use: the two rows that the first result needs above, and the first step's.
+  int row = top;
+  const row_t first = load_row(image, columns, row - 1);
+  const row_t second = load_row(image, columns, row);
+  row_t loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+  for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_row(image, columns, row + 1 + k);
+
+  // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
+  VECTOR_OF(VALUE) pending = outer_terms(neighbours_of(window_of(image, columns, row - 1, first)));
+  neighbours_t neighbours = neighbours_of(window_of(image, columns, row, second));
+  VECTOR_OF(VALUE) above = outer_terms(neighbours);
+  VECTOR_OF(VALUE) inner = inner_terms(neighbours);
+  EACH_LANE LANE(pending) += LANE(inner);
+
+#pragma unroll 1
+  for (int done = 0; done < ROWS_PER_ITEM; done += LOADS_IN_FLIGHT) {
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k, ++row) {
+      neighbours = neighbours_of(window_of(image, columns, row + 1, loaded[k]));
+      const VECTOR_OF(VALUE) outer = outer_terms(neighbours);
+      inner = inner_terms(neighbours);
+      results_t result;
+      EACH_LANE LANE(result.vector) = CONVERT(STORED, SATURATED(LANE(pending) + LANE(outer)));
+      EACH_LANE LANE(pending) = LANE(above) + LANE(inner);
+      above = outer;
+      if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+    }
+    if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_row(image, columns, row + 1 + k);
+  }
+}
+
+extern "C" __global__ __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
+void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, const uint height,
+             const uint row_elements, const uint pitch) {
+  const uint column = (blockIdx.x * GROUP_WIDTH + threadIdx.x) * VECTOR_WIDTH;
+  const uint top = (blockIdx.y * GROUP_HEIGHT + threadIdx.y) * ROWS_PER_ITEM;
+  if (column >= row_elements || top >= height) return;
+  image_t image;
+  image.source = source;
+  image.height = height;
+  image.row_elements = row_elements;
+  image.pitch = pitch;
+#if LAST_ITEM_DIFFERS
+  // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
+  if (column + VECTOR_WIDTH > row_elements) {
+    march(image, results, column, row_elements - column, top);
+    return;
+  }
+#endif
+  march(image, results, column, VECTOR_WIDTH, top);
+}

@@ -1,0 +1,61 @@
+"""How a quantity is written: one function each, used by the page, the charts and the terminal."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+ABSENT = "–"
+"""What stands for a number that was not measured or does not exist."""
+
+
+def us(seconds: float) -> str:
+    """A time in microseconds, without the unit."""
+    value = seconds * 1e6
+    if not math.isfinite(value):
+        return ABSENT
+    return (
+        f"{value:,.2f}" if abs(value) < 100 else f"{value:,.1f}" if abs(value) < 10_000 else f"{value:,.0f}"
+    )
+
+
+def gb_s(bytes_per_second: float) -> str:
+    """A bandwidth in GB/s of 1e9 bytes a second, without the unit."""
+    value = bytes_per_second / 1e9
+    if not math.isfinite(value):
+        return ABSENT
+    if abs(value) < 0.01:
+        return f"{value:.2g}"
+    return f"{value:,.2f}" if value < 10 else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share of one in per cent, without the unit."""
+    return f"{share * 100:,.1f}" if math.isfinite(share) else ABSENT
+
+
+def ratio(value: float) -> str:
+    """A ratio of speeds."""
+    if not math.isfinite(value):
+        return ABSENT
+    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+
+
+def size(count: float) -> str:
+    """A number of bytes in units of 1024: ``512 MiB``."""
+    if not math.isfinite(count) or count <= 0:
+        return ABSENT
+    power = min(int(math.log2(count) // 10), 4) if count >= 1 else 0
+    value = count / 1024**power
+    return f"{round(value, 2):g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+
+
+def plain(text: object) -> str:
+    """Text of a run file made fit to show: control characters and lone surrogates replaced, line breaks kept.
+
+    A run file comes from elsewhere: an escape sequence in it must not reach a terminal, nor an unencodable character
+    an HTML or SVG file. Markup is inert by the escaping of whoever prints it.
+    """
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in str(text)
+    )

@@ -1,0 +1,234 @@
+"""A run as a table: one row a record, every derived number computed here and nowhere else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from backends import REGISTRY
+from harness import stats
+from harness.dtypes import DTYPES
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.records import Clock, Record
+from harness.variants import label
+from reports.format import plain
+
+if TYPE_CHECKING:
+    from harness.runs import Run
+
+TOLERATED_EXCESS = 0.02
+"""A bandwidth this much above the measured limit is an error of measurement, not a result."""
+
+_LIMIT_SLACK_BYTES = 16
+"""Sources that differ by less are of equal size: a limit kernel reads whole words."""
+
+_LIMIT_DIRECTION = {"reduction": "read", "laplace": "copy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record. Times are medians in seconds, bandwidths in bytes a second; NaN or empty where there is none.
+
+    op: the operation, for images output, mask and border. type: dtype, for images with channels as in ``uint8C4``.
+    role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare or limit.
+    net: queue less launch. note: what weakens the queue clock, such as a host-bound library; launch_note likewise.
+    limit: the fastest bandwidth measured on the same hardware, cache state and source size (limit_exact), else at the
+    nearest size (limit_bytes). share: of that limit.
+    """
+
+    number: int
+    kind: str
+    op: str
+    type: str
+    size: str
+    elements: int
+    problem: str
+    source_bytes: int
+    bytes_moved: int
+    backend: str
+    role: str
+    device: str
+    device_name: str
+    physical: str
+    variant: str
+    cache: str
+    purpose: str
+    status: str
+    reason: str
+    queue: float
+    queue_p25: float
+    queue_p75: float
+    launch: float
+    net: float
+    round_trip: float
+    event: float
+    note: str
+    launch_note: str
+    bytes_per_second: float
+    location: str
+    verification: str
+    remark: str
+    limit: float = math.nan
+    limit_by: str = ""
+    limit_bytes: int = 0
+    limit_exact: bool = False
+    share: float = math.nan
+    above_limit: bool = False
+
+
+def frame(run: Run) -> pd.DataFrame:
+    """The run's records as a table with the columns of :class:`Row`, in the order of measurement."""
+    found = device_table(run.environment)
+    rows = [_row(number, record, found) for number, record in enumerate(run.records)]
+    limits = [
+        row for row in rows if row.purpose == "limit" and row.status == "ok" and row.bytes_per_second > 0
+    ]
+    return pd.DataFrame(
+        [_limited(row, limits) for row in rows], columns=[field.name for field in fields(Row)]
+    )
+
+
+def device_table(environment: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """The devices of a run's environment by backend and index."""
+    return {(str(d.get("backend")), int(d.get("index", 0))): d for d in environment.get("devices") or ()}
+
+
+def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[str, Any]]) -> Row:
+    case, problem = record.case, record.case.problem
+    device = found.get((case.backend, case.device), {})
+    key = f"{case.backend}:{case.device}"
+    kind, op, type_, size, elements = _describe(problem)
+    queue, launch = _quartiles(record, "queue"), _quartiles(record, "launch").median
+    entry = REGISTRY.get(case.backend)
+    return Row(
+        number=number,
+        kind=kind,
+        op=op,
+        type=type_,
+        size=size,
+        elements=elements,
+        problem=problem.label,
+        source_bytes=problem.source_bytes,
+        bytes_moved=problem.bytes_moved,
+        backend=plain(case.backend),
+        role=entry.role if entry else "",
+        device=plain(key),
+        device_name=plain(device.get("name") or key),
+        # A device that the environment does not describe is nobody else's hardware: nothing is compared with it.
+        physical=plain(device.get("physical") or key),
+        variant=label(case.variant),
+        cache=plain(case.cache),
+        purpose=plain(case.role),
+        status=plain(record.status),
+        reason=plain(record.reason),
+        queue=queue.median,
+        queue_p25=queue.p25,
+        queue_p75=queue.p75,
+        launch=launch,
+        net=_positive(queue.median - launch),
+        round_trip=_quartiles(record, "round_trip").median,
+        event=_quartiles(record, "event").median,
+        note=_note(record.clocks.get("queue")),
+        launch_note=_note(record.clocks.get("launch")),
+        bytes_per_second=_positive(problem.bytes_moved / queue.median),
+        location=plain(record.ledger.get("result_location") or ""),
+        verification=_verification(record),
+        remark=plain(record.ledger.get("note") or ""),
+    )
+
+
+def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
+    """Kind, op, type, size and number of elements."""
+    if isinstance(problem, Reduction):
+        return problem.kind, problem.op, problem.dtype, "x".join(map(str, problem.shape)), problem.size
+    if isinstance(problem, Laplace):
+        op = f"{problem.output} {problem.mask} {problem.border}"
+        pixels = problem.width * problem.height
+        return (
+            problem.kind,
+            op,
+            f"{problem.dtype}C{problem.channels}",
+            f"{problem.width}x{problem.height}",
+            pixels,
+        )
+    if isinstance(problem, Bandwidth):
+        return problem.kind, problem.direction, problem.dtype, str(problem.size), problem.size
+    return problem.kind, problem.label, "", "", 0
+
+
+def _quartiles(record: Record, clock: str) -> stats.Quartiles:
+    samples = stats.usable(record.clocks[clock].seconds) if clock in record.clocks else []
+    return stats.quartiles(samples) if samples else stats.Quartiles(math.nan, math.nan, math.nan)
+
+
+def _note(clock: Clock | None) -> str:
+    if clock is None:
+        return ""
+    lost = len(clock.seconds) - len(stats.usable(clock.seconds))
+    dropped = [f"{lost} of {len(clock.seconds)} samples are no times and were left out"] if lost else []
+    return "; ".join([plain(clock.note), *dropped] if clock.note else dropped)
+
+
+def _positive(value: float) -> float:
+    """The value, or NaN where it is none: a difference lost in noise, a bandwidth of nothing."""
+    return value if math.isfinite(value) and value > 0 else math.nan
+
+
+def _verification(record: Record) -> str:
+    if record.status != "ok":
+        return record.status
+    if record.error is None:
+        return "not recorded"
+    if record.error == 0:
+        return "exact"
+    allowed = "" if record.tolerance is None else f", {record.tolerance:.2g} allowed"
+    return f"error {record.error:.2g}{allowed}"
+
+
+def _limited(row: Row, limits: Sequence[Row]) -> Row:
+    """The row with the limit that it is measured against and its share of it."""
+    direction = _LIMIT_DIRECTION.get(row.kind)
+    fitting = [
+        limit
+        for limit in limits
+        if (limit.op, limit.physical, limit.cache) == (direction, row.physical, row.cache)
+    ]
+    if row.purpose != "compare" or not fitting or math.isnan(row.bytes_per_second):
+        return row
+    nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
+    same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
+    best = max(same, key=lambda limit: limit.bytes_per_second)
+    share = row.bytes_per_second / best.bytes_per_second
+    return replace(
+        row,
+        limit=best.bytes_per_second,
+        limit_by=best.device,
+        limit_bytes=best.source_bytes,
+        limit_exact=abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES,
+        share=share,
+        above_limit=share > 1 + TOLERATED_EXCESS,
+    )
+
+
+def ordered_types(types: Iterable[str]) -> list[str]:
+    """The distinct types, in the order of :data:`harness.dtypes.DTYPES`, images by channels."""
+    places = {name: place for place, name in enumerate(DTYPES)}
+
+    def key(name: str) -> tuple[int, str]:
+        return places.get(name.partition("C")[0], len(places)), name
+
+    return sorted(set(types), key=key)
+
+
+def ordered_sizes(table: pd.DataFrame) -> list[str]:
+    """The distinct sizes of the rows, smallest first."""
+    return [str(size) for size in table.sort_values(["elements", "size"])["size"].drop_duplicates()]
+
+
+def measured(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that can be compared: cases of the comparison, verified, with a queue time."""
+    return table[(table["purpose"] == "compare") & (table["status"] == "ok") & table["queue"].notna()]

@@ -1,0 +1,160 @@
+"""What the run says, in words and a few figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from harness.stats import geometric_mean
+from reports import format as write
+from reports.frame import TOLERATED_EXCESS, measured
+from reports.ratios import Comparison, Summary
+
+KINDS = {
+    "reduction": "reductions",
+    "laplace": "Laplace filters",
+    "bandwidth": "bandwidth kernels",
+    "empty": "empty kernels",
+}
+"""The kinds of problem in the plural."""
+
+_MOST_SIZES = 4
+"""A tile lists no more sizes than these."""
+
+_LIMITS = {"reduction": "read", "laplace": "copy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One figure: what it is, its value, and what stands behind it."""
+
+    label: str
+    value: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What one physical device showed. ``answer`` is the first sentence, ``rest`` those that follow."""
+
+    device: str
+    answer: str
+    tiles: tuple[Tile, ...]
+    rest: tuple[str, ...]
+
+
+def headlines(table: pd.DataFrame, found: Sequence[Comparison]) -> list[Headline]:
+    """One headline a physical device with measured cases, in the order of measurement."""
+    rows = measured(table)
+    return [
+        _headline(str(physical), group, [c for c in found if c.physical == physical])
+        for physical, group in rows.groupby("physical", sort=False)
+    ]
+
+
+def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) -> Headline:
+    name = str(rows["device_name"].iloc[0])
+    device = name if name == physical else f"{name} ({physical})"
+    shares = list(_shares(rows))
+    if not found:
+        backends = _listed(rows["backend"].drop_duplicates())
+        answer = f"Nothing to compare: {backends} alone was measured here."
+        return Headline(device, answer, (), (*shares, *_warnings(rows)))
+    # OpenCL against CUDA comes first where both are there, and then the others are the small print.
+    main, *others = found
+    tiles = tuple(_tile(main, summary) for summary in main.summaries())
+    rest = [*_absent(main), *map(_sentence, others), *shares, *_marked(main), *_warnings(rows)]
+    return Headline(device, _sentence(main), tiles, tuple(rest))
+
+
+def _sentence(comparison: Comparison) -> str:
+    """Speeds of the first side as multiples of the second's."""
+    parts = []
+    for summary in comparison.summaries():
+        net = "" if summary.net is None else f"{write.ratio(summary.net)}x net of launch, "
+        parts.append(f"{write.ratio(summary.gross)}x in {_what(summary)} ({net}{_cases(summary.count)})")
+    second = (
+        comparison.second
+        if comparison.second == "CUDA"
+        else f"{comparison.second} here, {_seconds(comparison)}"
+    )
+    return f"{comparison.first}'s speed over that of {second}: {_listed(parts)}."
+
+
+def _seconds(comparison: Comparison) -> str:
+    return _listed(comparison.fastest["second_backend"].drop_duplicates())
+
+
+def _tile(comparison: Comparison, summary: Summary) -> Tile:
+    second = comparison.second if comparison.second == "CUDA" else _seconds(comparison)
+    details = [f"{_cases(summary.count)}, {write.ratio(summary.lowest)}x to {write.ratio(summary.highest)}x"]
+    if summary.net is not None:
+        of = f" ({_cases(summary.net_count)})" if summary.net_count < summary.count else ""
+        details.insert(0, f"net of launch {write.ratio(summary.net)}x{of}")
+    if 1 < len(summary.by_size) <= _MOST_SIZES:
+        details.append(" · ".join(f"{size}: {write.ratio(mean)}x" for size, mean in summary.by_size))
+    return Tile(
+        f"{comparison.first} over {second}, {_what(summary)}",
+        f"{write.ratio(summary.gross)}x",
+        tuple(details),
+    )
+
+
+def _what(summary: Summary) -> str:
+    return f"{summary.cache} {KINDS.get(summary.kind, summary.kind)}"
+
+
+def _absent(comparison: Comparison) -> Iterator[str]:
+    """Says plainly that this is no comparison of OpenCL with CUDA."""
+    if comparison.second == "CUDA":
+        return
+    absent = "CUDA" if comparison.first == "OpenCL" else "OpenCL"
+    yield (
+        f"{absent} has no result on this device, so {comparison.first} stands against {comparison.second} here "
+        f"({_seconds(comparison)}): a baseline, not OpenCL against CUDA."
+    )
+
+
+def _shares(rows: pd.DataFrame) -> Iterator[str]:
+    """How far each backend is from the measured limit, at the largest size of a kind and cache state."""
+    known = rows[rows["share"].notna()]
+    for (kind, cache), group in known.groupby(["kind", "cache"], sort=False):
+        largest = group[group["elements"] == group["elements"].max()]
+        best = largest.groupby(["backend", "problem"], sort=False)["share"].max()
+        parts = [
+            f"{backend} {write.percent(geometric_mean(shares))} %"
+            for backend, shares in best.groupby("backend", sort=False)
+        ]
+        near = "" if largest["limit_exact"].all() else " (some against the limit of the nearest size)"
+        size = largest["size"].iloc[0]
+        yield (
+            f"Share of the measured {_LIMITS[str(kind)]} limit, {cache} {KINDS[str(kind)]} of {size}: "
+            f"{_listed(parts)}{near}."
+        )
+
+
+def _marked(comparison: Comparison) -> Iterator[str]:
+    marked = sum(summary.marked for summary in comparison.summaries())
+    if marked:
+        total = len(comparison.fastest)
+        yield f"{marked} of {total} ratios carry a note (†), such as a host-bound side: read them with it."
+
+
+def _warnings(rows: pd.DataFrame) -> Iterator[str]:
+    above = int(rows["above_limit"].sum())
+    if above:
+        yield (
+            f"{_cases(above)} above the measured limit by more than {TOLERATED_EXCESS:.0%}: there a time or the limit "
+            "itself is wrong."
+        )
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def _listed(parts: Sequence[str] | pd.Series[str]) -> str:
+    *most, last = parts
+    return f"{', '.join(most)} and {last}" if most else str(last)

@@ -1,0 +1,215 @@
+"""The HTML page: one self-contained file, a section a run."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from backends import REGISTRY
+from reports import format as write
+from reports.charts import bandwidth_chart, ratio_chart, share_chart
+from reports.frame import frame, measured
+from reports.headline import Headline, headlines
+from reports.published import published
+from reports.ratios import Comparison, comparisons
+from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
+
+if TYPE_CHECKING:
+    from harness.runs import Run
+
+_CACHES = {
+    "hot": "Hot: one source, in the cache where it fits",
+    "cold": "Cold: sources take turns, none is in the cache",
+}
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart with its heading."""
+
+    title: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """One comparison: its charts by cache state and its table."""
+
+    comparison: Comparison
+    charts: tuple[Chart, ...]
+    table: Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page shows of one run. ``name`` is the prefix of its ids."""
+
+    name: str
+    run: Run
+    command: str
+    headlines: Sequence[Headline]
+    ratios: Sequence[Ratios]
+    bandwidth: Sequence[Chart]
+    pictures: Mapping[str, Sequence[Mapping[str, str]]]
+    records: Table
+    counts: Sequence[tuple[str, int]]
+    reasons: Sequence[Reason]
+    missing: Sequence[tuple[str, str, str]]
+
+
+def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
+    """The page of ``runs``, each with the command that made it, as one HTML string without any reference outside itself."""
+    sections = [
+        _section(f"r{number}", run, command)
+        for number, (run, command) in enumerate(zip(runs, commands, strict=True))
+    ]
+    script = Markup(_template_text("report.js"))
+    text = (
+        _templates()
+        .get_template("report.html.j2")
+        .render(
+            sections=sections,
+            style=Markup(_template_text("report.css")),
+            script=script,
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            claims=_claims(),
+        )
+    )
+    return text.lstrip().encode("utf-8", "replace").decode()
+
+
+def write_page(runs: Sequence[Run], output: Path) -> Path:
+    """Writes the page to ``output/index.html`` in one step; see :func:`reports.write_report`."""
+    if not runs:
+        raise ValueError("a report needs at least one run; give the run files that `harness run` wrote")
+    text = page(runs, [str(run.environment.get("command") or "not recorded") for run in runs])
+    output.mkdir(parents=True, exist_ok=True)
+    target = output / "index.html"
+    handle, name = tempfile.mkstemp(dir=output, prefix=".index-", suffix=".html")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        # mkstemp makes files that only their owner reads; a report is for others too.
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _section(name: str, run: Run, command: str) -> Section:
+    table = frame(run)
+    found = comparisons(table)
+    return Section(
+        name=name,
+        run=run,
+        command=command,
+        headlines=headlines(table, found),
+        ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
+        bandwidth=_bandwidth(name, table),
+        pictures=_pictures(run.images),
+        records=record_table(table),
+        counts=status_counts(table),
+        reasons=reasons(table),
+        missing=_missing(run.environment),
+    )
+
+
+def _ratios(name: str, comparison: Comparison) -> Ratios:
+    charts = []
+    for number, cache_state in enumerate(comparison.fastest["cache"].drop_duplicates()):
+        svg = ratio_chart(comparison, str(cache_state), f"{name}-{number}")
+        charts.append(Chart(_CACHES.get(str(cache_state), str(cache_state)), Markup(svg)))
+    return Ratios(comparison, tuple(charts), ratio_table(comparison))
+
+
+def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
+    charts = []
+    rows = measured(table)
+    rows = rows[rows["bytes_per_second"].notna()]
+    alone = rows["physical"].nunique() == 1
+    for number, (key, group) in enumerate(rows.groupby(["physical", "cache"], sort=False)):
+        physical, cache_state = map(str, key)
+        if not alone and set(group["role"]) == {"reference"}:
+            # The reference by itself on the processor, beside a GPU: the table has it, a chart would say nothing.
+            continue
+        place = f"{group['device_name'].iloc[0]}, {cache_state}"
+        rate = bandwidth_chart(table, physical, cache_state, f"{name}-rate{number}")
+        charts.append(Chart(f"GB/s by size of the source: {place}", Markup(rate)))
+        share = share_chart(table, physical, cache_state, f"{name}-share{number}")
+        if share:
+            charts.append(Chart(f"Share of the measured limit, largest size of each: {place}", Markup(share)))
+    return charts
+
+
+def _pictures(images: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
+    """The run's crops by the backend and device that made them; what is no PNG keeps its caption and loses its picture."""
+    groups: dict[str, list[dict[str, str]]] = {}
+    for image in images:
+        texts = {key: write.plain(image.get(key) or "") for key in ("title", "backend", "device", "caption")}
+        png = str(image.get("png") or "")
+        picture = {**texts, "png": png if _is_png(png) else ""}
+        groups.setdefault(" ".join(filter(None, (texts["backend"], texts["device"]))), []).append(picture)
+    return groups
+
+
+def _is_png(text: str) -> bool:
+    try:
+        return base64.b64decode(text, validate=True).startswith(_PNG)
+    except (binascii.Error, ValueError):
+        return False
+
+
+def _missing(environment: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Each backend that was not there: its name, why, how to get it."""
+    missing = environment.get("missing") or {}
+    return [
+        (str(name), str(why), REGISTRY[name].install if name in REGISTRY else "")
+        for name, why in missing.items()
+    ]
+
+
+def _claims() -> list[tuple[str, ...]]:
+    """What the studies' abstracts claim: paper, device, quantity, value or range, unit."""
+    table = published("claims")
+    return [
+        (str(row.paper), str(row.device), str(row.quantity), _span(row.low, row.high), str(row.unit))
+        for row in table[table["item"] == "abstract"].itertuples(index=False)
+    ]
+
+
+def _span(low: Any, high: Any) -> str:
+    return f"{low:g}" if pd.isna(high) else f"{low:g} to {high:g}"
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        autoescape=True,
+        loader=FunctionLoader(_template_text),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"plain": write.plain, "size": write.size}
+    return environment
+
+
+def _template_text(name: str) -> str:
+    return (resources.files("reports") / "templates" / name).read_text(encoding="utf-8")

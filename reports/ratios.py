@@ -1,0 +1,178 @@
+"""Who is compared with whom, and the ratios: pairs of one problem, one cache state, one clock, one physical device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from harness.stats import geometric_mean, speed_ratio
+from reports.frame import measured, ordered_sizes
+
+FASTEST = "fastest"
+IDENTICAL = "same variant"
+FASTEST_IS_IDENTICAL = f"{FASTEST}, {IDENTICAL}"
+
+SIDES: dict[str, tuple[str, ...]] = {
+    "OpenCL": ("opencl",),
+    "CUDA": ("cuda",),
+    "the best library": ("library", "reference"),
+}
+"""The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One ratio: speed of the first side over speed of the second, second's time over first's, by the queue clock.
+
+    gross: of queue. net: of queue less launch on both sides (NaN where a side has no launch clock). pairing: the
+    FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side.
+    """
+
+    physical: str
+    device_name: str
+    kind: str
+    op: str
+    type: str
+    size: str
+    elements: int
+    problem: str
+    cache: str
+    pairing: str
+    first_backend: str
+    first_variant: str
+    first_queue: float
+    second_backend: str
+    second_variant: str
+    second_queue: float
+    gross: float
+    net: float
+    marks: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
+
+    by_size: each size with its gross mean, smallest first. marked: how many pairs carry a mark.
+    """
+
+    kind: str
+    cache: str
+    gross: float
+    lowest: float
+    highest: float
+    count: int
+    net: float | None
+    net_count: int
+    marked: int
+    by_size: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides on one physical device. ``pairs`` has the columns of :class:`Pair` and is never empty."""
+
+    physical: str
+    device_name: str
+    first: str
+    second: str
+    pairs: pd.DataFrame
+
+    @property
+    def fastest(self) -> pd.DataFrame:
+        """One pair a problem and cache state: the fastest variant of each side."""
+        return self.pairs[self.pairs["pairing"].str.startswith(FASTEST)]
+
+    def summaries(self) -> list[Summary]:
+        """By kind and cache state, in the order of measurement."""
+        groups = self.fastest.groupby(["kind", "cache"], sort=False)
+        return [_summary(str(kind), str(cache), group) for (kind, cache), group in groups]
+
+
+def comparisons(table: pd.DataFrame) -> list[Comparison]:
+    """All that can be compared, by physical device: OpenCL with CUDA first, then each with the best library."""
+    rows = measured(table)
+    found = []
+    for physical, group in rows.groupby("physical", sort=False):
+        # A physical device has one name a backend; a person knows it by that of the side that comes first.
+        name = str(group["device_name"].iloc[0])
+        for first, second in (
+            ("OpenCL", "CUDA"),
+            ("OpenCL", "the best library"),
+            ("CUDA", "the best library"),
+        ):
+            pairs = pd.DataFrame([asdict(pair) for pair in _pairs(group, first, second)])
+            if len(pairs):
+                found.append(Comparison(str(physical), name, first, second, pairs))
+    return found
+
+
+def _pairs(rows: pd.DataFrame, first: str, second: str) -> Iterator[Pair]:
+    """The pairs of two sides among the rows of one physical device."""
+    for _, group in rows.groupby(["problem", "cache"], sort=False):
+        left = group[group["role"].isin(SIDES[first])].sort_values("queue", kind="stable")
+        right = group[group["role"].isin(SIDES[second])].sort_values("queue", kind="stable")
+        if left.empty or right.empty:
+            continue
+        best_left, best_right = left.iloc[0], right.iloc[0]
+        same = best_left["variant"] == best_right["variant"]
+        yield _pair(best_left, best_right, FASTEST_IS_IDENTICAL if same else FASTEST)
+        for variant in left["variant"].drop_duplicates():
+            mine, other = left[left["variant"] == variant].iloc[0], right[right["variant"] == variant]
+            if len(other) and not (same and variant == best_left["variant"]):
+                yield _pair(mine, other.iloc[0], IDENTICAL)
+
+
+def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
+    return Pair(
+        physical=first["physical"],
+        device_name=first["device_name"],
+        kind=first["kind"],
+        op=first["op"],
+        type=first["type"],
+        size=first["size"],
+        elements=int(first["elements"]),
+        problem=first["problem"],
+        cache=first["cache"],
+        pairing=pairing,
+        first_backend=first["backend"],
+        first_variant=first["variant"],
+        first_queue=first["queue"],
+        second_backend=second["backend"],
+        second_variant=second["variant"],
+        second_queue=second["queue"],
+        gross=speed_ratio(first["queue"], second["queue"]),
+        net=speed_ratio(first["net"], second["net"]),
+        marks=_marks(first, second),
+    )
+
+
+def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
+    marks = [f"{row['backend']}: {row['note']}" for row in (first, second) if row["note"]]
+    marks += [
+        f"{row['backend']}, launch: {row['launch_note']}" for row in (first, second) if row["launch_note"]
+    ]
+    if first["location"] != second["location"] and first["location"] and second["location"]:
+        marks.append(f"the result is on the {first['location']} against the {second['location']}")
+    return "; ".join(marks)
+
+
+def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
+    net = [float(value) for value in pairs["net"].dropna()]
+    return Summary(
+        kind=kind,
+        cache=cache,
+        gross=geometric_mean(pairs["gross"]),
+        lowest=float(pairs["gross"].min()),
+        highest=float(pairs["gross"].max()),
+        count=len(pairs),
+        net=geometric_mean(net) if net else None,
+        net_count=len(net),
+        marked=int((pairs["marks"] != "").sum()),
+        by_size=tuple(
+            (size, geometric_mean(pairs[pairs["size"] == size]["gross"])) for size in ordered_sizes(pairs)
+        ),
+    )

@@ -1,0 +1,199 @@
+"""The tables of the page and the terminal as plain rows: text to show, with the number to sort by.
+
+Intervals and verdicts of a ratio, once :mod:`harness.stats` has them, become columns of :func:`ratio_table`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from reports import format as write
+from reports.frame import TOLERATED_EXCESS
+from reports.ratios import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell shows. ``sort`` orders its column (empty: by the text), ``title`` is shown on hovering."""
+
+    text: str
+    sort: str = ""
+    title: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table, with the values that the filters of the page look at."""
+
+    cells: tuple[Cell, ...]
+    filters: Mapping[str, str]
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Headings (text, what it means) and rows; ``numeric`` are the places of the columns that hold numbers."""
+
+    headings: tuple[tuple[str, str], ...]
+    lines: tuple[Line, ...]
+    numeric: frozenset[int]
+    filters: Mapping[str, tuple[str, ...]]
+
+
+def _number(
+    value: float, form: Callable[[float], str], title: str = "", mark: str = "", style: str = ""
+) -> Cell:
+    known = math.isfinite(value)
+    return Cell(form(value) + (mark if known else ""), f"{value:.9g}" if known else "nan", title, style)
+
+
+RECORD_HEADINGS = (
+    ("problem", "operation; for images output, mask and border"),
+    ("type", "element type; images with channels"),
+    ("size", "shape of the array; width x height of an image"),
+    ("backend", ""),
+    ("device", ""),
+    ("variant", "the point on the axes of the kernel"),
+    ("cache", "hot: one source; cold: sources take turns, at least 4x the last-level cache"),
+    ("queue us", "gated device time a call, median; hover for p25 to p75"),
+    ("launch us", "an empty kernel of the same geometry by the same clock"),
+    ("net us", "queue less launch"),
+    ("round trip us", "from enqueue to the value in host memory"),
+    ("event us", "the API's own timer"),
+    ("GB/s", "1e9 bytes moved a second, by queue"),
+    (
+        "% of limit",
+        "of the fastest read (reductions) or copy (images) measured on the same device and cache state",
+    ),
+    ("result", "where the answer is when a call has ended"),
+    ("verification", "against the reference, before and after timing"),
+)
+
+_RECORD_FILTERS = {"backend": "backend", "op": "op", "type": "dtype", "status": "status"}
+
+
+def record_table(table: pd.DataFrame) -> Table:
+    """Every record of a run: what was measured, and what was not."""
+    filters = {
+        shown: tuple(str(value) for value in table[column].drop_duplicates() if value)
+        for column, shown in _RECORD_FILTERS.items()
+    }
+    lines = tuple(_record_line(row) for row in table.itertuples(index=False))
+    return Table(RECORD_HEADINGS, lines, frozenset(range(7, 14)), filters)
+
+
+def _record_line(row: Any) -> Line:
+    spread = f"p25 to p75: {write.us(row.queue_p25)} to {write.us(row.queue_p75)} us"
+    purpose = " (limit)" if row.purpose == "limit" else ""
+    cells = (
+        Cell(row.op + purpose, title=row.problem, style="wrap"),
+        Cell(row.type),
+        Cell(row.size, str(row.elements)),
+        Cell(row.backend),
+        Cell(row.device, title=f"{row.device_name} ({row.physical})"),
+        Cell(row.variant, title=row.remark, style="variant"),
+        Cell(row.cache),
+        _number(row.queue, write.us, "; ".join(filter(None, (spread, row.note))), "†" if row.note else ""),
+        _number(row.launch, write.us, row.launch_note, "†" if row.launch_note else ""),
+        _number(row.net, write.us),
+        _number(row.round_trip, write.us),
+        _number(row.event, write.us),
+        _number(row.bytes_per_second, write.gb_s, f"{row.bytes_moved:,} bytes a call"),
+        _share(row),
+        Cell(row.location or write.ABSENT),
+        Cell(row.verification, title=row.reason, style=row.status),
+    )
+    filters = {shown: str(getattr(row, column)) for column, shown in _RECORD_FILTERS.items()}
+    return Line(cells, filters, "" if row.status == "ok" else "unmeasured")
+
+
+def _share(row: Any) -> Cell:
+    title = f"of {write.gb_s(row.limit)} GB/s by {row.limit_by}, source of {write.size(row.limit_bytes)}"
+    if math.isnan(row.share):
+        return _number(row.share, write.percent)
+    if row.above_limit:
+        title = f"above the measured limit by more than {TOLERATED_EXCESS:.0%}: a time or the limit is wrong; {title}"
+    near = "" if row.limit_exact else " ≈"
+    return _number(
+        row.share,
+        write.percent,
+        title,
+        near + (" above!" if row.above_limit else ""),
+        "above" * row.above_limit,
+    )
+
+
+def ratio_table(comparison: Comparison) -> Table:
+    """Every pair of one comparison, with both times and the ratios gross and net of launch."""
+    first, second = comparison.first, comparison.second.replace("the best library", "library")
+    headings = (
+        ("problem", "operation; for images output, mask and border"),
+        ("type", "element type; images with channels"),
+        ("size", "shape of the array; width x height of an image"),
+        ("cache", "hot or cold"),
+        ("pairing", "the fastest variant of each side, or one variant on both"),
+        (f"{first} us", "queue, median"),
+        (f"{second} us", "queue, median"),
+        ("gross", f"{second}'s queue time over {first}'s: above 1 {first} is faster"),
+        ("net", "the same with each side's launch cost taken off"),
+        (f"{first} variant", ""),
+        (f"{second} variant", ""),
+    )
+    lines = tuple(_pair_line(row) for row in comparison.pairs.itertuples(index=False))
+    filters = {"pairing": tuple(str(value) for value in comparison.pairs["pairing"].drop_duplicates())}
+    return Table(headings, lines, frozenset(range(5, 9)), filters)
+
+
+def _pair_line(row: Any) -> Line:
+    mark = "†" if row.marks else ""
+    cells = (
+        Cell(row.op, title=row.problem, style="wrap"),
+        Cell(row.type),
+        Cell(row.size, str(row.elements)),
+        Cell(row.cache),
+        Cell(row.pairing),
+        _number(row.first_queue, write.us),
+        _number(row.second_queue, write.us),
+        _number(row.gross, write.ratio, row.marks, mark),
+        _number(row.net, write.ratio, row.marks, mark),
+        Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
+        Cell(
+            f"{row.second_backend}: {'same' if row.first_variant == row.second_variant else row.second_variant}",
+            style="variant",
+        ),
+    )
+    return Line(cells, {"pairing": row.pairing})
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why cases of one backend were not measured, with the problems that it stopped."""
+
+    status: str
+    backend: str
+    reason: str
+    problems: tuple[str, ...]
+    count: int
+
+
+def reasons(table: pd.DataFrame) -> list[Reason]:
+    """What was wrong, failed or was skipped, grouped by its reason, the gravest first."""
+    gravity = {"wrong": 0, "failed": 1, "skipped": 2}
+    rest = table[table["status"] != "ok"]
+    groups = rest.groupby(["status", "backend", "reason"], sort=False)
+    found = [
+        Reason(str(status), str(backend), str(reason), tuple(group["problem"].drop_duplicates()), len(group))
+        for (status, backend, reason), group in groups
+    ]
+    return sorted(found, key=lambda reason: (gravity.get(reason.status, 3), -reason.count))
+
+
+def status_counts(table: pd.DataFrame) -> Sequence[tuple[str, int]]:
+    """How many records have each status, most first."""
+    return [(str(status), int(count)) for status, count in table["status"].value_counts().items()]

@@ -1,0 +1,67 @@
+"""The table that `harness run` prints at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from harness.stats import speed_ratio
+from reports import format as write
+from reports.frame import frame, measured
+from reports.ratios import SIDES
+from reports.tables import status_counts
+
+if TYPE_CHECKING:
+    from harness.runs import Run
+
+
+def terminal_table(run: Run) -> Table:
+    """The fastest variant of each backend by problem and cache state: queue time, GB/s, share of the limit, ratio.
+
+    The ratio is the speed of OpenCL over that of the row's backend on the same physical device, by the queue clock:
+    above 1 OpenCL is faster.
+    """
+    rows = frame(run)
+    table = Table(caption=_caption(rows), box=box.SIMPLE_HEAD, caption_justify="left")
+    for heading in ("problem", "cache", "backend"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("queue us", "GB/s", "% of limit", "ratio"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("variant", overflow="fold")
+    for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
+        _add(table, group.sort_values("queue", kind="stable").drop_duplicates("device"))
+        table.add_section()
+    return table
+
+
+def _add(table: Table, group: pd.DataFrame) -> None:
+    """One problem on one physical device, fastest first."""
+    opencl = group[group["role"].isin(SIDES["OpenCL"])]["queue"].min()
+    for row in group.itertuples(index=False):
+        own = row.role in SIDES["OpenCL"]
+        texts = (
+            str(row.problem) if row.purpose == "compare" else f"{row.problem} (limit)",
+            str(row.cache),
+            str(row.device),
+            write.us(row.queue) + ("*" if row.note else ""),
+            write.gb_s(row.bytes_per_second),
+            write.percent(row.share) + ("!" if row.above_limit else ""),
+            "" if own else write.ratio(speed_ratio(opencl, row.queue)),
+            str(row.variant),
+        )
+        # Text, not str: what a run file holds is never read as Rich's markup.
+        table.add_row(*(Text(text.replace(write.ABSENT, "-")) for text in texts))
+
+
+def _caption(rows: pd.DataFrame) -> Text:
+    counts = ", ".join(f"{count} {status}" for status, count in status_counts(rows)) or "no records"
+    notes = ["ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster"]
+    if (rows["note"] != "").any():
+        notes.append("* host-bound or otherwise weakened, see the report")
+    if rows["above_limit"].any():
+        notes.append("! above the measured limit: a time or the limit is wrong")
+    return Text("\n".join([f"Records: {counts}", *notes]))

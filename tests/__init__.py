@@ -1,0 +1,1 @@
+"""Functional tests, and in ``tests.benchmarks`` the pytest-benchmark entry points."""

@@ -1,0 +1,103 @@
+"""What tests of the backends share: calls checked against the reference, samples of products of values."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend
+from harness.problems import Array, Laplace, Problem, Reduction
+from harness.variants import Variant
+
+Point = dict[str, Any]
+Axes = Mapping[str, Sequence[Any]]
+Pair = tuple[tuple[str, Any], ...]
+
+
+def require(backend: Backend, problem: Problem, variant: Variant | None = None) -> None:
+    """Skips the test with the backend's own reason if it cannot run ``problem``."""
+    reason = backend.unsupported(problem, variant or backend.default_variant(problem))
+    if reason:
+        pytest.skip(f"{backend.device.key}: {reason}")
+
+
+def check_reduction(backend: Backend, op: str, array: Array, variant: Variant | None = None) -> None:
+    """``backend.reduce`` returns the reference's answer, in the documented types."""
+    problem = Reduction(op, array.dtype.name, array.shape)
+    require(backend, problem, variant)
+    answer = backend.reduce(op, array, variant)
+    outcome = problem.verify(answer, array)
+    assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+    assert types_of(answer) == expected_types(problem), f"{problem.label}, {variant}"
+
+
+def check_laplace(backend: Backend, problem: Laplace, image: Array, variant: Variant | None = None) -> None:
+    """``backend.laplace`` returns the reference's image, in the source's shape and type."""
+    require(backend, problem, variant)
+    p = problem
+    answer = backend.laplace(image, p.mask, p.border, p.output, p.border_value, variant)
+    assert answer.shape == image.shape
+    assert answer.dtype == image.dtype
+    outcome = problem.verify(answer.reshape(problem.shape), np.asarray(image).reshape(problem.shape))
+    assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+
+
+def types_of(answer: Any) -> tuple[type[Any], ...]:
+    """The exact types of an answer's values."""
+    return tuple(type(value) for value in answer) if isinstance(answer, tuple) else (type(answer),)
+
+
+def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
+    """The types that the documentation of ``reduce`` promises."""
+    element = np.dtype(problem.dtype)
+    totals = {"i": np.int64, "u": np.uint64, "f": np.float64}
+    promised: dict[str, tuple[type[Any], ...]] = {
+        "min": (element.type,),
+        "max": (element.type,),
+        "minmax": (element.type, element.type),
+        "sum": (totals[element.kind],),
+        "count_nonzero": (int,),
+    }
+    return promised[problem.op]
+
+
+def pairwise(values: Axes, valid: Callable[[Point], bool] = lambda _: True) -> list[Point]:
+    """Few points of the product of ``values`` such that each pair of values of two axes is in one of them.
+
+    Greedy, the same for the same input: every pair not yet met starts a point; the other axes take, of a few
+    random draws, the one that meets most new pairs. Pairs that ``valid`` never lets through are left out.
+    """
+    draw = random.Random(0)
+    names = list(values)
+    wanted = {pair for a, b in itertools.combinations(names, 2) for pair in _product((a, b), values)}
+    points = []
+    for pair in sorted(wanted, key=repr):
+        if pair not in wanted:
+            continue
+        fixed = dict(pair)
+        drawn = ({name: draw.choice(values[name]) for name in names} | fixed for _ in range(200))
+        candidates = list(itertools.islice(filter(valid, drawn), 30))
+        if candidates:
+            best = max(candidates, key=lambda point: len(_pairs(point) & wanted))
+            wanted -= _pairs(best)
+            points.append(best)
+    return points
+
+
+def _product(names: tuple[str, str], values: Axes) -> list[Pair]:
+    a, b = names
+    return [((a, x), (b, y)) for x in values[a] for y in values[b]]
+
+
+def _pairs(point: Point) -> set[Pair]:
+    return set(itertools.combinations(point.items(), 2))
+
+
+def spelled(point: Point) -> str:
+    """A point as the id of a test."""
+    return "-".join(str(value) for value in point.values())

@@ -1,0 +1,113 @@
+"""What all tests share: the command line's options, the devices found here, and one open backend for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from backends import REGISTRY, Backend, DeviceInfo, available, open_backend
+
+OWN_KERNELS = ("opencl", "cuda")
+"""The roles of backends that run kernels of our own."""
+
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
+try:
+    from hypothesis import settings
+except ImportError:  # The benchmarks do without it.
+    pass
+else:
+    # A first call compiles a kernel: no deadline for one example can be right.
+    settings.register_profile("default", deadline=None, max_examples=25)
+    settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True, print_blob=True)
+    settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--backend``, ``--device`` and ``--suite``, as of ``harness run``."""
+    group = parser.getgroup("harness")
+    group.addoption("--backend", action="append", metavar="NAME", help="only this backend; may be repeated")
+    group.addoption(
+        "--device", action="append", metavar="TEXT", help="only devices with TEXT as key or in the name"
+    )
+    group.addoption(
+        "--suite", default="quick", metavar="SUITE", help="the benchmarks' suite: a name or a TOML file"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuses a backend that does not exist before anything runs."""
+    for name in config.getoption("--backend") or ():
+        if name not in REGISTRY:
+            raise pytest.UsageError(f"--backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
+
+
+def benchmarks_only(config: pytest.Config) -> bool:
+    """Whether ``--benchmark-only`` was given."""
+    return bool(config.getoption("benchmark_only", default=False))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``--benchmark-only`` the functional tests are not imported: they need packages of their own."""
+    if not benchmarks_only(config) or collection_path.is_dir() or BENCHMARKS in collection_path.parents:
+        return None
+    return True
+
+
+@cache
+def found() -> dict[str, list[DeviceInfo] | str]:
+    """Every backend with its devices here, or with what is missing for it."""
+    return available()
+
+
+def selected_devices(config: pytest.Config, roles: tuple[str, ...] = ()) -> list[DeviceInfo]:
+    """The devices that ``--backend`` and ``--device`` leave, of backends with one of ``roles`` (or any)."""
+    names, texts = config.getoption("--backend"), config.getoption("--device")
+    return [
+        device
+        for name, devices in found().items()
+        if (not names or name in names) and (not roles or REGISTRY[name].role in roles)
+        for device in (() if isinstance(devices, str) else devices)
+        if not texts or any(text == device.key or text.lower() in device.name.lower() for text in texts)
+    ]
+
+
+def _parameters(devices: list[DeviceInfo], wanted: str) -> list[object]:
+    if devices:
+        return [pytest.param(device, id=device.key) for device in devices]
+    missing = "; ".join(reason for reason in found().values() if isinstance(reason, str)) or "deselected"
+    return [pytest.param(None, id="none", marks=pytest.mark.skip(reason=f"no {wanted} here: {missing}"))]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test a device, for tests that ask for ``any_backend``, ``own_backend`` or ``any_device``."""
+    devices = selected_devices(metafunc.config)
+    own = selected_devices(metafunc.config, OWN_KERNELS)
+    if "any_backend" in metafunc.fixturenames:
+        metafunc.parametrize("any_backend", _parameters(devices, "device"), indirect=True, scope="module")
+    if "own_backend" in metafunc.fixturenames:
+        parameters = _parameters(own, "backend with kernels of our own")
+        metafunc.parametrize("own_backend", parameters, indirect=True, scope="module")
+    if "any_device" in metafunc.fixturenames:
+        metafunc.parametrize("any_device", _parameters(devices, "device"))
+
+
+def _opened(device: DeviceInfo) -> Iterator[Backend]:
+    with open_backend(device.backend, device.index) as backend:
+        yield backend
+
+
+@pytest.fixture(scope="module")
+def any_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Every backend of the registry on every device it drives here, opened once a module."""
+    yield from _opened(request.param)
+
+
+@pytest.fixture(scope="module")
+def own_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """The same, but only backends that run kernels of our own."""
+    yield from _opened(request.param)

@@ -1,0 +1,257 @@
+"""What every backend promises beside right answers: devices, prepared calls, gates, closing."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import REGISTRY, Backend, BackendUnavailable, DeviceInfo, Unsupported, open_backend
+from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+from tests.checks import require
+from tests.conftest import found
+
+PROBLEMS: list[Problem] = [
+    Reduction("minmax", "int32", (70001,)),
+    Reduction("sum", "uint8", (1000, 37)),
+    Reduction("count_nonzero", "float32", (4097,)),
+    Laplace("eight", "wrap", "laplacian", "uint8", 33, 70),
+    Laplace("four", "reflect_101", "sharpened", "float32", 19, 21, 3),
+    Bandwidth("copy", "uint32", 4099),
+]
+all_problems = pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.label)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_backend_has_devices_or_says_what_is_missing(name: str) -> None:
+    devices = found()[name]
+    if isinstance(devices, str):
+        assert devices.startswith(f"{name}: "), "the reason names the backend"
+        with pytest.raises(BackendUnavailable):
+            open_backend(name)
+        pytest.skip(devices)
+    assert devices
+    assert [device.index for device in devices] == list(range(len(devices)))
+
+
+def test_device_info(any_device: DeviceInfo) -> None:
+    device = any_device
+    assert device.key == f"{device.backend}:{device.index}"
+    assert device.name == device.name.strip() != ""
+    assert device.kind in ("cpu", "gpu", "accelerator")
+    assert device.physical == "cpu" if device.kind == "cpu" else ":" in device.physical
+    assert device.compute_units >= 1
+    assert device.memory_bytes >= device.max_allocation_bytes > 2**20
+    assert device.cache_bytes >= 0
+    assert hash(device) == hash(device)
+    if REGISTRY[device.backend].role in ("opencl", "cuda"):
+        assert device.max_group_size >= 1
+        assert device.local_memory_bytes >= 2**14
+        assert device.driver
+
+
+@pytest.mark.parametrize("index", [-1, 10_000])
+def test_a_device_out_of_range_is_refused(any_device: DeviceInfo, index: int) -> None:
+    last = len(found()[any_device.backend]) - 1
+    with pytest.raises(BackendUnavailable, match=rf"{index}.*{last}"):
+        open_backend(any_device.backend, index)
+
+
+def test_an_unknown_backend_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"backend 'metal' is unknown; known are numpy, opencl"):
+        open_backend("metal")
+
+
+def test_close_twice(any_device: DeviceInfo) -> None:
+    with open_backend(any_device.backend, any_device.index) as backend:
+        assert backend.device == any_device
+        assert backend.reduce("max", np.arange(5)) == 4
+    backend.close()
+
+
+def test_the_default_variant_is_supported(any_backend: Backend) -> None:
+    for problem in PROBLEMS:
+        if REGISTRY[any_backend.name].role in ("opencl", "cuda"):
+            assert any_backend.unsupported(problem, any_backend.default_variant(problem)) is None
+
+
+def test_an_unsupported_variant_is_refused_with_its_reason(any_backend: Backend) -> None:
+    problem = Reduction("min", "int32", (5,))
+    assert any_backend.unsupported(problem, LaplaceVariant())
+    with pytest.raises(Unsupported, match=r"min int32 5: "):
+        any_backend.prepare(problem, LaplaceVariant(), [])
+
+
+def test_an_image_of_a_wrong_shape_is_refused(any_backend: Backend) -> None:
+    for image, message in (
+        (np.zeros(5, np.uint8), r"shape \(height, width\)"),
+        (np.zeros((2, 2, 2), np.uint8), r"channels 2 is not supported"),
+        (np.zeros((0, 4), np.uint8), r"has no pixels"),
+        (np.zeros((4, 4), np.int32), r"dtype 'int32' is not supported"),
+        (np.zeros((4, 4), ">u2"), r"native byte order"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            any_backend.laplace(image)
+    for name in ("mask", "border", "output"):
+        with pytest.raises(ValueError, match=rf"{name} 'x' is not supported; supported are"):
+            any_backend.laplace(np.zeros((4, 4), np.uint8), **{name: "x"})  # type: ignore[arg-type]
+
+
+def sources_of(backend: Backend, problem: Problem, count: int) -> tuple[list[Array], list[Any]]:
+    """``count`` different sources, on the host and uploaded."""
+    require(backend, problem)
+    hosts = [problem.make_source(seed) for seed in range(count)]
+    if isinstance(problem, Reduction):
+        # The extremes are the same in every source, and the zeros about as many: set the sources apart.
+        hosts = [(host / (seed + 1)).astype(problem.dtype) for seed, host in enumerate(hosts)]
+        for seed, host in enumerate(hosts):
+            host.flat[: seed * host.size // 8] = 0
+    return hosts, [backend.upload(problem.pack(host)) for host in hosts]
+
+
+def wrong(problem: Problem, answer: Any, host: Array) -> str:
+    """What is wrong with ``answer`` for ``host``; empty when it is right."""
+    return problem.verify(answer, host).message
+
+
+@all_problems
+def test_a_call_answers_for_its_own_source(any_backend: Backend, problem: Problem) -> None:
+    hosts, uploaded = sources_of(any_backend, problem, 3)
+    assert wrong(problem, problem.reference(hosts[0]), hosts[1]), "the sources must differ"
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        for calls in ([0], [1], [0, 1, 2], [2, 1], [4]):
+            for i in calls:
+                prepared.enqueue(i)
+            assert not wrong(problem, prepared.result(), hosts[calls[-1] % 3]), calls
+
+
+@all_problems
+def test_poison_is_found_out(any_backend: Backend, problem: Problem) -> None:
+    hosts, uploaded = sources_of(any_backend, problem, 2)
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        prepared.enqueue(1)
+        assert not wrong(problem, prepared.result(), hosts[1])
+        prepared.poison()
+        assert wrong(problem, prepared.result(), hosts[1]), "the old answer survived"
+        prepared.enqueue(1)
+        assert not wrong(problem, prepared.result(), hosts[1])
+
+
+@all_problems
+def test_the_ledger_of_own_kernels(own_backend: Backend, problem: Problem) -> None:
+    _, uploaded = sources_of(own_backend, problem, 1)
+    variant = own_backend.default_variant(problem)
+    with own_backend.prepare(problem, variant, uploaded) as prepared:
+        assert prepared.launches
+        for launch in prepared.launches:
+            assert launch.kernel
+            assert len(launch.num_groups) == len(launch.group_size) in (1, 2)
+            assert min(launch.num_groups) >= 1
+            assert 1 <= math.prod(launch.group_size) <= own_backend.device.max_group_size
+            assert launch.local_bytes >= 0
+        assert prepared.result_location in ("device", "host")
+        assert len(prepared.source_hash) == 64
+        first = prepared.source_hash
+    with own_backend.prepare(problem, variant, uploaded) as again:
+        assert again.source_hash == first
+    again.close()
+
+
+def test_one_element_a_work_item_launches_as_many_as_elements(own_backend: Backend) -> None:
+    cases: list[tuple[Problem, Variant, int]] = [
+        (Reduction("max", "int16", (70001,)), ReductionVariant(group_size=64), 70001),
+        (Bandwidth("read", "uint8", 999), BandwidthVariant(groups="per_problem", group_size=32), 999),
+        (Laplace("four", "wrap", "laplacian", "uint8", 33, 70, 3), LaplaceVariant(), 33 * 70 * 3),
+    ]
+    for problem, variant, needed in cases:
+        _, uploaded = sources_of(own_backend, problem, 1)
+        with own_backend.prepare(problem, variant, uploaded) as prepared:
+            first = prepared.launches[0]
+            assert math.prod(first.num_groups) * math.prod(first.group_size) >= needed
+
+
+def test_sources_tell_variants_apart(own_backend: Backend) -> None:
+    problem = Reduction("max", "int16", (70001,))
+    _, uploaded = sources_of(own_backend, problem, 1)
+    hashes = set()
+    for variant in (ReductionVariant(), ReductionVariant(vector_width=2), ReductionVariant(tree="naive")):
+        with own_backend.prepare(problem, variant, uploaded) as prepared:
+            hashes.add(prepared.source_hash)
+    assert len(hashes) == 3
+
+
+@all_problems
+def test_event_seconds(any_backend: Backend, problem: Problem) -> None:
+    hosts, uploaded = sources_of(any_backend, problem, 2)
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        prepared.enqueue(0)
+        seconds = [prepared.event_seconds(i) for i in (0, 1, 3)]
+        if None in seconds:
+            assert seconds == [None] * 3
+            pytest.skip(f"{any_backend.device.key} has no timer of its own")
+        assert all(value is not None and 0 < value < 60 for value in seconds), seconds
+        prepared.enqueue(1)
+        assert not wrong(problem, prepared.result(), hosts[1])
+
+
+@pytest.mark.timeout(120)
+@all_problems
+def test_nothing_passes_a_closed_gate(any_backend: Backend, problem: Problem) -> None:
+    hosts, uploaded = sources_of(any_backend, problem, 2)
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        for i in (0, 1):
+            prepared.enqueue(i)
+        any_backend.synchronize()
+        prepared.poison()
+        gate = any_backend.gate()
+        if gate is None:
+            pytest.skip(f"{any_backend.device.key} is host-bound: it has no gate")
+        opened = threading.Event()
+
+        def open_later() -> None:
+            time.sleep(0.2)
+            opened.set()
+            gate.open()
+
+        thread = threading.Thread(target=open_later)
+        for i in range(100):
+            prepared.enqueue(i)
+        gate.submit()
+        thread.start()
+        any_backend.synchronize()
+        assert opened.is_set(), "the work ended before the gate was opened"
+        thread.join()
+        assert not wrong(problem, prepared.result(), hosts[99 % 2])
+
+
+@pytest.mark.timeout(120)
+def test_gates_follow_each_other(any_backend: Backend) -> None:
+    problem = PROBLEMS[0]
+    hosts, uploaded = sources_of(any_backend, problem, 1)
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        prepared.enqueue(0)
+        any_backend.synchronize()
+        for calls in (1, 0, 3, any_backend.max_gated_launches // 4):
+            gate = any_backend.gate()
+            if gate is None:
+                pytest.skip(f"{any_backend.device.key} is host-bound: it has no gate")
+            for _ in range(calls):
+                prepared.enqueue(0)
+            gate.submit()
+            gate.open()
+            any_backend.synchronize()
+        assert not wrong(problem, prepared.result(), hosts[0])
+
+
+def test_empty_launches(own_backend: Backend) -> None:
+    problem = Empty((((3,), (64,)), ((2, 5), (8, 4))))
+    with own_backend.prepare(problem, Plain(), [own_backend.upload(problem.make_source(0))]) as prepared:
+        prepared.enqueue(0)
+        own_backend.synchronize()
+        launched = tuple((launch.num_groups, launch.group_size) for launch in prepared.launches)
+        assert launched == problem.geometry

@@ -1,0 +1,133 @@
+"""Every variant of our own kernels computes the same: pairs of values of two axes, and every rung."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend
+from harness.dtypes import DTYPES
+from harness.ladders import LADDERS
+from harness.problems import (
+    BORDERS,
+    DIRECTIONS,
+    IMAGE_DTYPES,
+    MASKS,
+    OPS,
+    OUTPUTS,
+    Bandwidth,
+    Laplace,
+    Reduction,
+)
+from harness.variants import (
+    AXES,
+    PER_PROBLEM,
+    BandwidthVariant,
+    LaplaceVariant,
+    ReductionVariant,
+    Variant,
+    group_items,
+    label,
+    variant_from_json,
+)
+from tests.checks import Point, check_laplace, check_reduction, pairwise, require, spelled
+
+FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
+"""In place of the 65 values of the axis: they are all the same code."""
+
+
+def axes_of(kind: str, **fewer: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
+    """The axes of a kind of variant, some with fewer values."""
+    return {**AXES[kind], **fewer}
+
+
+def variant_of(kind: str, point: Point) -> Variant:
+    """The variant of those values of a point that are axes."""
+    return variant_from_json({"kind": kind, **{name: point[name] for name in AXES[kind]}})
+
+
+def _group_fits(point: Point) -> bool:
+    return group_items(variant_of("laplace", point)) <= 256
+
+
+REDUCTIONS = pairwise({"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)})
+LAPLACES = pairwise(
+    {
+        "mask": list(MASKS),
+        "border": BORDERS,
+        "output": OUTPUTS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        **axes_of("laplace", group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
+    },
+    _group_fits,
+)
+BANDWIDTHS = pairwise(
+    {
+        "direction": DIRECTIONS,
+        "dtype": ("uint8", "int16", "float32", "float64"),
+        **axes_of("bandwidth", groups=FEW_GROUPS, group_size=(1, 8, 256, 1024)),
+    }
+)
+
+
+RUNGS = [
+    pytest.param(rung, id=f"{name}-{label(rung)}")
+    for name, ladder in LADDERS.items()
+    for rung in ladder.rungs
+]
+
+
+@pytest.mark.parametrize("point", REDUCTIONS, ids=spelled)
+def test_reduction_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("reduction", point)
+    op, dtype = point["op"], point["dtype"]
+    for size in (1, 130, 4097, 20011):
+        check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
+
+
+@pytest.mark.parametrize("point", LAPLACES, ids=spelled)
+def test_laplace_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("laplace", point)
+    parameters = {name: point[name] for name in ("mask", "border", "output", "dtype", "channels")}
+    for height, width in ((1, 1), (3, 2), (37, 67), (70, 131)):
+        problem = Laplace(height=height, width=width, **parameters)
+        check_laplace(own_backend, problem, problem.make_source(width), variant)
+
+
+@pytest.mark.parametrize("point", BANDWIDTHS, ids=spelled)
+def test_bandwidth_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("bandwidth", point)
+    for size in (1, 3, 131, 70001):
+        problem = Bandwidth(point["direction"], point["dtype"], size)
+        require(own_backend, problem, variant)
+        host = problem.make_source(size)
+        with own_backend.prepare(problem, variant, [own_backend.upload(problem.pack(host))]) as prepared:
+            prepared.poison()
+            prepared.enqueue(0)
+            outcome = problem.verify(prepared.result(), host)
+        assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_rungs(own_backend: Backend, rung: Variant) -> None:
+    if isinstance(rung, ReductionVariant):
+        for op, dtype in (("minmax", "int32"), ("minmax", "uint8"), ("sum", "float32")):
+            check_reduction(own_backend, op, Reduction(op, dtype, (129, 157)).make_source(9), rung)
+    elif isinstance(rung, LaplaceVariant):
+        for dtype, channels in (("uint8", 1), ("uint8", 4), ("float32", 3)):
+            problem = Laplace("four", "replicate", "sharpened", dtype, 45, 77, channels)
+            check_laplace(own_backend, problem, problem.make_source(9), rung)
+    else:
+        assert isinstance(rung, BandwidthVariant)
+
+
+def test_every_axis_is_sampled() -> None:
+    assert {point["tree"] for point in REDUCTIONS} == set(AXES["reduction"]["tree"])
+    assert {point["group_size"] for point in REDUCTIONS} == set(AXES["reduction"]["group_size"])
+    assert {point["border_code"] for point in LAPLACES} == set(AXES["laplace"]["border_code"])
+    pairs = {(point["dtype"], point["vector_width"]) for point in REDUCTIONS}
+    assert pairs == {(dtype, width) for dtype in DTYPES for width in AXES["reduction"]["vector_width"]}
+    assert len(np.unique([spelled(point) for point in REDUCTIONS])) == len(REDUCTIONS)

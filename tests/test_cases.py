@@ -1,0 +1,218 @@
+"""From a suite and devices to cases: which, in which order, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from backends import DeviceInfo
+from harness.cases import expand, select_devices, skip_reason
+from harness.defaults import default_variant
+from harness.ladders import LADDERS
+from harness.problems import Bandwidth, Laplace, Reduction
+from harness.records import Case
+from harness.suite import Suite, load_suite, suite_names
+from harness.variants import BandwidthVariant, Plain, ReductionVariant
+
+GPU = DeviceInfo(
+    backend="opencl",
+    index=0,
+    name="Big GPU",
+    platform="Vendor CUDA",
+    vendor="Vendor",
+    driver="1.0",
+    kind="gpu",
+    compute_units=132,
+    memory_bytes=2**37,
+    max_allocation_bytes=2**35,
+    local_memory_bytes=48 * 1024,
+    max_group_size=1024,
+    cache_bytes=2**25,
+    wave_width=32,
+    float64=True,
+    physical="0000:3b:00.0",
+)
+CUDA = replace(GPU, backend="cuda")
+CUPY = replace(GPU, backend="cupy")
+CPU = replace(
+    GPU, index=1, name="Small CPU", platform="PoCL", kind="cpu", max_group_size=4096, physical="cpu"
+)
+NUMPY = replace(CPU, backend="numpy", index=0, platform="NumPy")
+DEVICES = [NUMPY, GPU, CPU, CUDA, CUPY]
+
+
+def _suite(tmp_path: Path, text: str) -> Suite:
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "mine"\n' + text, encoding="utf-8")
+    return load_suite(str(path))
+
+
+def _reduction(extra: str = "", dtypes: str = '"int32"') -> str:
+    return f'[[reduction]]\nops = ["min", "sum"]\ndtypes = [{dtypes}]\nshapes = [[100, 3]]\n{extra}\n'
+
+
+def _compared(cases: list[Case]) -> list[Case]:
+    return [case for case in cases if case.role == "compare"]
+
+
+def test_every_device_runs_every_problem_once_side_by_side(tmp_path: Path) -> None:
+    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    problems = [problem for problem, _ in groupby(case.problem for case in cases)]
+    assert problems == [Reduction("min", "int32", (100, 3)), Reduction("sum", "int32", (100, 3))]
+    for problem in problems:
+        measured = [(case.backend, case.device) for case in cases if case.problem == problem]
+        assert measured == [(device.backend, device.index) for device in DEVICES]
+
+
+def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Path) -> None:
+    problem = Reduction("min", "int32", (100, 3))
+    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    chosen = {(c.backend, c.device): c.variant for c in cases if c.problem == problem}
+    assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
+    assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
+    assert chosen["cupy", 0] == chosen["numpy", 0] == Plain()
+
+
+def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction('variants = ["reduction_steps", {vector_width = 2}]'))
+    cases = _compared(expand(suite, [CUDA, CUPY]))
+    rungs = (*LADDERS["reduction_steps"].rungs, ReductionVariant(vector_width=2))
+    first = Reduction("min", "int32", (100, 3))
+    assert [c.variant for c in cases if c.backend == "cuda" and c.problem == first] == list(rungs)
+    assert sum(case.backend == "cupy" for case in cases) == 2
+
+
+def test_blocks_for_one_kind_of_device(tmp_path: Path) -> None:
+    text = _reduction('only = "gpu"') + _reduction('only = "cpu"', '"uint8"')
+    cases = _compared(expand(_suite(tmp_path, text), [*DEVICES, replace(GPU, index=7, kind="accelerator")]))
+    on_cpu = {("opencl", 1), ("numpy", 0)}
+    for case in cases:
+        assert ((case.backend, case.device) in on_cpu) == (case.problem == Reduction(case.problem.op, "uint8", (100, 3)))  # type: ignore[attr-defined]
+    assert ("opencl", 7) in {(case.backend, case.device) for case in cases}
+
+
+def test_a_problem_of_two_blocks_is_one_case(tmp_path: Path) -> None:
+    twice = _suite(tmp_path, _reduction() * 2)
+    once = _suite(tmp_path, _reduction())
+    assert expand(twice, DEVICES) == expand(once, DEVICES)
+
+
+def test_limits_of_each_size_and_cache_state(tmp_path: Path) -> None:
+    laplace = """
+[[laplace]]
+masks = ["four"]
+borders = ["wrap"]
+outputs = ["laplacian"]
+dtypes = ["uint8"]
+channels = [3]
+sizes = [[7, 5]]
+"""
+    suite = _suite(tmp_path, _reduction('caches = ["hot", "cold"]', '"uint8", "int8", "int16"') + laplace)
+    limits = [case for case in expand(suite, DEVICES) if case.role == "limit"]
+    assert {(c.problem, c.cache) for c in limits} == {
+        (Bandwidth("copy", "uint32", 27), "hot"),  # 7 x 5 x 3 bytes in words of 4, rounded up
+        (Bandwidth("read", "uint32", 75), "hot"),
+        (Bandwidth("read", "uint32", 75), "cold"),
+        (Bandwidth("read", "uint32", 150), "hot"),
+        (Bandwidth("read", "uint32", 150), "cold"),
+    }
+    assert {(c.backend, c.device) for c in limits} == {("opencl", 0), ("opencl", 1), ("cuda", 0)}
+    assert all(isinstance(c.variant, BandwidthVariant) for c in limits)
+    assert {c.variant.group_size for c in limits if c.device == 1} == {1}  # type: ignore[union-attr]
+
+
+def test_limits_can_be_left_out(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction() + "[limits]\nmeasure = false")
+    assert {case.role for case in expand(suite, DEVICES)} == {"compare"}
+
+
+def test_sizes_of_images_are_width_and_height(tmp_path: Path) -> None:
+    text = _laplace("[[640, 480], [17, 3]]")
+    cases = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[attr-defined]
+
+
+def test_the_users_photograph_gives_the_size(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _laplace("[[640, 480], [17, 3]]"))
+    cases = _compared(expand(suite, [NUMPY], image_size=(11, 22)))
+    assert [case.problem for case in cases] == [Laplace("four", "wrap", "laplacian", "uint8", 11, 22)]
+
+
+def _laplace(sizes: str) -> str:
+    return (
+        '[[laplace]]\nmasks = ["four"]\nborders = ["wrap"]\noutputs = ["laplacian"]\n'
+        f'dtypes = ["uint8"]\nchannels = [1]\nsizes = {sizes}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("backends", "patterns", "expected"),
+    [
+        ((), (), ["numpy:0", "opencl:0", "opencl:1", "cuda:0", "cupy:0"]),
+        (("opencl",), (), ["opencl:0", "opencl:1"]),
+        ((), ("opencl:1",), ["opencl:1"]),
+        ((), ("gpu",), ["opencl:0", "cuda:0", "cupy:0"]),
+        ((), ("pocl", "CUPY:0"), ["opencl:1", "cupy:0"]),
+        (("opencl",), ("0000:3B:00.0",), ["opencl:0"]),
+        (("opencl", "numpy"), ("small",), ["numpy:0", "opencl:1"]),
+    ],
+)
+def test_devices_are_chosen(backends: tuple[str, ...], patterns: tuple[str, ...], expected: list[str]) -> None:
+    assert [device.key for device in select_devices(DEVICES, backends, patterns)] == expected
+
+
+def test_a_key_does_not_choose_a_longer_one() -> None:
+    ten = replace(GPU, index=10)
+    assert select_devices([replace(GPU, index=1), ten], patterns=["opencl:1"]) == [replace(GPU, index=1)]
+
+
+@pytest.mark.parametrize(
+    ("backends", "patterns", "message"),
+    [
+        (("opnecl",), (), "backend 'opnecl' is unknown; .*did you mean 'opencl'"),
+        ((), ("Radeon",), r"no device matches 'Radeon'; there are numpy:0 \(Small CPU\)"),
+        (("numpy",), ("opencl:0",), r"no device matches 'opencl:0'; there are numpy:0 \(Small CPU\)$"),
+    ],
+)
+def test_filter_that_matches_nothing(backends: tuple[str, ...], patterns: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        select_devices(DEVICES, backends, patterns)
+
+
+def test_what_cannot_run_stays_among_the_cases_with_its_reason(tmp_path: Path) -> None:
+    small = replace(GPU, max_group_size=64, float64=False)
+    suite = _suite(tmp_path, _reduction("variants = [{group_size = 128}]", '"float64"'))
+    cases = _compared(expand(suite, [small]))
+    assert len(cases) == 2
+    reason = skip_reason(cases[0], small, suite)
+    assert reason is not None
+    assert "128 work-items" in reason
+    assert "float64" in reason
+    assert skip_reason(cases[0], GPU, suite) is None
+
+
+def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
+    text = _reduction(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
+    suite = _suite(tmp_path, text)
+    reasons = {
+        (case.backend, case.problem.dtype): skip_reason(case, NUMPY, suite)  # type: ignore[attr-defined]
+        for case in _compared(expand(suite, [NUMPY, CUPY]))
+    }
+    assert "reference_limit_bytes" in (reasons.pop(("numpy", "int32")) or "")
+    assert set(reasons.values()) == {None}
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_default_variants_of_the_suites_run_on_ordinary_devices(name: str) -> None:
+    suite = load_suite(name)
+    by_key = {(device.backend, device.index): device for device in DEVICES}
+    for case in expand(suite, [GPU, CPU, CUDA, CUPY]):
+        assert skip_reason(case, by_key[case.backend, case.device], suite) is None
+
+
+def test_cases_survive_the_run_file() -> None:
+    for case in expand(load_suite("ladder"), DEVICES):
+        assert Case.from_json(case.to_json()) == case

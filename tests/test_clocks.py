@@ -1,0 +1,239 @@
+"""The clocks, on a device whose true seconds a call are known."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from backends.base import Gate
+from harness.clocks import (
+    FIXED_COST,
+    HOST_BOUND,
+    Budget,
+    Queue,
+    event_seconds,
+    grow,
+    launch_seconds,
+    queue_seconds,
+    round_trip_seconds,
+    slope,
+)
+from harness.problems import Reduction
+from harness.variants import Plain
+from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
+
+PROBLEM = Reduction("min", "int32", (100,))
+
+
+def prepared_on(backend: FakeBackend, sources: int = 1) -> FakePrepared:
+    source = backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))
+    return backend.prepare(PROBLEM, Plain(), [source] * sources)
+
+
+def test_slope_drops_what_is_paid_once() -> None:
+    assert slope(100.0 + 7 * 3, 100.0 + 14 * 3, 7) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("per_call", "limit", "expected"),
+    [(1.0, 100, 1), (1e-3, 100, 2), (1e-4, 100, 32), (1e-9, 100, 100), (1e-9, 1, 1)],
+)
+def test_grow_stops_when_the_span_is_long_or_the_limit_is_reached(
+    per_call: float, limit: int, expected: int
+) -> None:
+    assert grow(lambda n: n * per_call, limit, enough=2e-3) == expected
+
+
+def test_grow_does_not_believe_one_hiccup() -> None:
+    spans = iter([9.0, 1e-6, 1e-6, 3e-3, 3e-3])
+    assert grow(lambda _: next(spans), 100) == 4
+
+
+@pytest.mark.parametrize("fixed", [0.0, 30e-6, 5e-3])
+@pytest.mark.parametrize("call", [1.5e-6, 20e-6, 3e-3, 40e-3])
+def test_the_queue_recovers_the_true_seconds_whatever_the_fixed_cost(call: float, fixed: float) -> None:
+    backend = FakeBackend(FakeClock(call=call, fixed=fixed, enqueue=5e-6))
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=5), backend.clock.time)
+    assert clock.seconds == pytest.approx([call] * 5, rel=1e-6)
+    assert clock.note == ""
+    assert clock.calls * call >= 2e-3 or 2 * clock.calls == backend.max_gated_launches
+
+
+def test_a_slow_call_is_its_own_sample() -> None:
+    backend = FakeBackend(FakeClock(call=0.1, fixed=30e-6))
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=4, seconds=100), backend.clock.time)
+    assert clock.calls == 1
+    assert clock.seconds == pytest.approx([0.1 + 30e-6] * 4)
+    assert set(backend.batches) == {1}
+
+
+def test_one_hiccup_does_not_make_a_call_slow() -> None:
+    backend = FakeBackend(FakeClock(call=5e-6, jitter=[0.0, 0.2]))
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert clock.seconds == pytest.approx([5e-6] * 3, rel=1e-6)
+
+
+@pytest.mark.parametrize("launches", [1, 3, 100])
+def test_never_more_launches_behind_the_gate_than_fit(launches: int) -> None:
+    backend = FakeBackend(FakeClock(call=1e-9), launches=launches)
+    queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert max(backend.batches) * launches <= backend.max_gated_launches
+
+
+def test_a_library_that_does_not_tell_its_launches_is_taken_for_four_a_call() -> None:
+    backend = FakeBackend(FakeClock(call=1e-9), launches=0)
+    queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert max(backend.batches) * 4 == backend.max_gated_launches
+
+
+def test_without_a_gate_the_host_shows_and_the_clock_says_so() -> None:
+    backend = FakeBackend(FakeClock(call=2e-6, enqueue=5e-6), gated=False)
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert clock.note == HOST_BOUND
+    assert clock.seconds == pytest.approx([5e-6] * 3, rel=1e-6)
+
+
+def test_a_call_of_more_launches_than_fit_behind_the_gate_is_host_bound() -> None:
+    backend = FakeBackend(FakeClock(), launches=1000)
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert clock.note == HOST_BOUND
+    assert clock.seconds == pytest.approx([20e-6] * 3, rel=1e-6)
+
+
+def test_sources_take_turns_across_batches() -> None:
+    backend = FakeBackend(FakeClock(call=40e-3))
+    queue_seconds(backend, prepared_on(backend, sources=5), Budget(samples=3), backend.clock.time)
+    assert backend.order == [i % 5 for i in range(len(backend.order))]
+
+
+def test_a_slope_that_is_not_positive_is_measured_again_over_more_calls() -> None:
+    backend = FakeBackend(FakeClock(call=60e-6, fixed=0))
+    budget = Budget(samples=4, seconds=100)
+    undisturbed = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    batches = len(backend.batches)
+    # The same run again, with a hiccup in the shorter batch of the second sample, which is the sixth last.
+    backend = FakeBackend(FakeClock(call=60e-6, fixed=0))
+    backend.clock.jitter = [0.0] * (batches - 6) + [1.0]
+    again = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    assert len(backend.batches) == batches + 4
+    assert again.seconds == pytest.approx(undisturbed.seconds)
+    assert (again.calls, again.note) == (2 * undisturbed.calls, "")
+
+
+def test_a_slope_that_cannot_span_more_is_dropped_and_the_clock_says_so() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
+    budget = Budget(samples=4, seconds=100)
+    undisturbed = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    batches = len(backend.batches)
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
+    backend.clock.jitter = [0.0] * (batches - 6) + [1.0]
+    again = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    assert len(backend.batches) == batches + 2
+    assert again.seconds == pytest.approx(undisturbed.seconds)
+    assert again.note == "1 of 5 slopes were not positive and were dropped"
+
+
+def test_where_no_slope_is_positive_the_samples_hold_the_fixed_cost_and_say_so() -> None:
+    backend = FakeBackend(FakeClock(call=0.0, fixed=30e-6))
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=4), backend.clock.time)
+    assert clock.note == FIXED_COST
+    assert clock.seconds == pytest.approx([30e-6 / backend.max_gated_launches] * 4)
+
+
+def test_the_budget_of_time_ends_sampling_but_not_before_the_least() -> None:
+    backend = FakeBackend(FakeClock(call=40e-3))
+    prepared = prepared_on(backend)
+    assert len(queue_seconds(backend, prepared, Budget(50, 1e-3, least=3), backend.clock.time).seconds) == 3
+    assert 5 < len(queue_seconds(backend, prepared, Budget(50, 1.0), backend.clock.time).seconds) < 12
+
+
+@pytest.mark.parametrize("wrong", [{"samples": 0}, {"seconds": 0.0}, {"least": 0}, {"seconds": float("nan")}])
+def test_a_budget_for_nothing_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Budget(**wrong)  # type: ignore[arg-type]
+
+
+def test_an_error_behind_the_gate_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock())
+    prepared = prepared_on(backend)
+    opened: list[bool] = []
+    real = backend.gate
+
+    def gate() -> Gate:
+        inner = real()
+        assert inner is not None
+        return Gate(open=_both(inner.open, lambda: opened.append(True)))
+
+    monkeypatch.setattr(backend, "gate", gate)
+    queue = Queue(backend, prepared, backend.clock.time)
+    monkeypatch.setattr(prepared, "enqueue", lambda _: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        queue.batch(1)
+    assert opened == [True]
+    assert gc.isenabled()
+    backend.synchronize()
+
+
+def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
+    def both() -> None:
+        first()
+        second()
+
+    return both
+
+
+def test_no_garbage_is_collected_while_calls_are_enqueued(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock())
+    prepared = prepared_on(backend)
+    seen: list[bool] = []
+    queue = Queue(backend, prepared, backend.clock.time)
+    monkeypatch.setattr(prepared, "enqueue", lambda _: seen.append(gc.isenabled()))
+    queue.batch(3)
+    assert seen == [False] * 3
+    assert gc.isenabled()
+
+
+def test_the_first_call_is_not_behind_the_gate() -> None:
+    """CUDA loads a kernel's code at its first launch, and that waits for the device."""
+    backend = FakeBackend(FakeClock())
+    Queue(backend, prepared_on(backend), backend.clock.time)
+    assert backend.batches == [1]
+    assert not backend.gates
+
+
+def test_launch_seconds_are_those_of_the_empty_kernel() -> None:
+    backend = FakeBackend(FakeClock(call=1.0, empty=1.5e-6))
+    launches = prepared_on(backend).launches
+    clock = launch_seconds(backend, launches, Budget(samples=3), backend.clock.time)
+    assert clock is not None
+    assert clock.seconds == pytest.approx([1.5e-6] * 3, rel=1e-6)
+
+
+def test_launch_seconds_are_unknown_where_launches_are_or_no_empty_kernel_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = FakeBackend(FakeClock())
+    launches = prepared_on(backend).launches
+    assert launch_seconds(backend, (), Budget(), backend.clock.time) is None
+    monkeypatch.setattr(backend, "unsupported", lambda *_: "no empty kernel")
+    assert launch_seconds(backend, launches, Budget(), backend.clock.time) is None
+
+
+def test_round_trip_is_all_that_a_caller_waits() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6, enqueue=5e-6, fixed=30e-6))
+    clock = round_trip_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert clock.seconds == pytest.approx([55e-6] * 3)
+
+
+def test_event_is_the_backends_own_timer_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock(call=20e-6))
+    prepared = prepared_on(backend)
+    clock = event_seconds(prepared, Budget(samples=3), backend.clock.time)
+    assert clock is not None
+    assert clock.seconds == (20e-6,) * 3
+    monkeypatch.setattr(prepared, "event_seconds", lambda _: None)
+    assert event_seconds(prepared, Budget(), backend.clock.time) is None
+    monkeypatch.setattr(prepared, "event_seconds", lambda _: 0.0)
+    assert event_seconds(prepared, Budget(), backend.clock.time) is None, "a coarse timer's zero is no time"

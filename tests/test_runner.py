@@ -1,0 +1,207 @@
+"""The runner with real worker processes on a fake device: whatever one case does, the others are measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.problems import OPS, Laplace, Reduction
+from harness.records import Case, Record
+from harness.runner import Progress, RunOptions, run_cases
+from harness.runs import Run, RunWriter, load_run
+from harness.variants import Plain
+from tests.fake_backend import ENVIRONMENT, FakeBackend
+
+CLASSES = {"fake": f"{FakeBackend.__module__}:{FakeBackend.__name__}"}
+CASES = [Case("fake", 0, Reduction(op, "int32", (1000,)), Plain()) for op in OPS]
+OPTIONS = RunOptions(samples=3, case_seconds=0.05, limit_s=20, classes=CLASSES)
+LAST_OP = list(OPS)[-1]
+
+
+def run(
+    path: Path, cases: list[Case] = CASES, options: RunOptions = OPTIONS, told: list[Progress] | None = None
+) -> Run:
+    seen = told if told is not None else []
+    with RunWriter(path / "run.jsonl", {}) as writer:
+        run_cases(cases, writer, options, seen.append)
+    return load_run(path / "run.jsonl")
+
+
+def faults(monkeypatch: pytest.MonkeyPatch, **wanted: str) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps(wanted))
+
+
+def only(found: Run, op: str) -> Record:
+    """The record of one op; all others must be measured and right."""
+    assert [record.case for record in found.records] == CASES
+    assert all(record.status == "ok" for record in found.records if record.case.problem.op != op)  # type: ignore[attr-defined]
+    (record,) = (record for record in found.records if record.case.problem.op == op)  # type: ignore[attr-defined]
+    return record
+
+
+def test_every_case_is_measured_by_every_clock_and_verified(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    found = run(tmp_path, told=told)
+    assert [record.case for record in found.records] == CASES
+    for record in found.records:
+        assert record.status == "ok"
+        assert set(record.clocks) == {"queue", "launch", "round_trip", "event"}
+        assert all(seconds > 0 for clock in record.clocks.values() for seconds in clock.seconds)
+        assert record.ledger["launches"][0]["kernel"] == "fake"
+        assert record.ledger["verified_after"] is True
+        assert (record.error, record.tolerance) == (0.0, 0.0)
+    assert [(step.done, step.total) for step in told] == [(i, len(CASES)) for i in range(len(CASES) + 1)]
+    assert [step.next for step in told] == [*CASES, None]
+    assert [step.last for step in told] == [None, *found.records]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "reason"),
+    [
+        ("unsupported", "skipped", "the fake cannot"),
+        ("wrong", "wrong", "before timing: result: got"),
+        ("wrong later", "wrong", "after timing: result: got"),
+        ("BuildError", "failed", "BuildError: the kernel does not compile\nerror: expected ';'"),
+        ("OutOfDeviceMemory", "failed", "OutOfDeviceMemory: 8 TB do not fit"),
+        ("BackendUnavailable", "failed", "BackendUnavailable: install the fake"),
+        ("DeviceLost", "failed", "DeviceLost: an illegal address"),
+        ("ZeroDivisionError", "failed", "ZeroDivisionError: nobody gave this a type"),
+        ("kill", "failed", "the worker was killed by SIGKILL"),
+        ("exit", "failed", "the worker ended with exit code 7; its last words:\nthe driver says goodbye"),
+    ],
+)
+@pytest.mark.parametrize("op", ["min", LAST_OP])
+def test_a_fault_costs_its_case_only(  # noqa: PLR0917
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, op: str, fault: str, status: str, reason: str
+) -> None:
+    faults(monkeypatch, **{op: fault})
+    record = only(run(tmp_path), op)
+    assert record.status == status
+    assert record.reason.startswith(reason)
+    assert len(record.reason.splitlines()) < 10
+    assert record.clocks == {}
+
+
+def test_a_hang_is_ended_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults(monkeypatch, max="hang")
+    options = RunOptions(samples=3, case_seconds=0.05, limit_s=2, classes=CLASSES)
+    record = only(run(tmp_path, options=options), "max")
+    assert (record.status, record.reason) == ("failed", "no answer within 2 s")
+
+
+def test_what_a_library_prints_disturbs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults(monkeypatch, sum="noise")
+    assert only(run(tmp_path), "sum").status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("BackendUnavailable", "BackendUnavailable: install the fake"),
+        ("exit", "the worker ended with exit code 7; its last words:\nthe driver says goodbye"),
+        ("ZeroDivisionError", "ZeroDivisionError: nobody gave this a type"),
+        ("hang", "no answer within 1 s"),
+    ],
+)
+def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str
+) -> None:
+    faults(monkeypatch, start=fault)
+    limit = 1.0 if fault == "hang" else 20.0
+    began = time.monotonic()
+    found = run(tmp_path, options=RunOptions(start_limit_s=limit, classes=CLASSES))
+    assert [record.case for record in found.records] == CASES
+    assert {record.status for record in found.records} == {"failed"}
+    assert len({record.reason for record in found.records}) == 1
+    assert found.records[0].reason.startswith("fake:0 cannot be started, tried 2 times: ")
+    assert reason in found.records[0].reason
+    assert time.monotonic() - began < 2 * limit + 10, "the device was tried again for every case"
+
+
+def test_an_unknown_backend_is_explained(tmp_path: Path) -> None:
+    case = Case("vulkan", 0, CASES[0].problem, Plain())
+    (record,) = run(tmp_path, [case]).records
+    assert record.status == "failed"
+    assert "backend 'vulkan' is unknown" in record.reason
+
+
+def test_a_skip_reason_known_beforehand_needs_no_worker(tmp_path: Path) -> None:
+    case = Case("vulkan", 0, CASES[0].problem, Plain())
+    with RunWriter(tmp_path / "run.jsonl", {}) as writer:
+        run_cases([case], writer, OPTIONS, skipped={case: "too large"})
+    assert load_run(tmp_path / "run.jsonl").records == [Record(case, "skipped", "too large")]
+
+
+def test_workers_of_several_devices_live_side_by_side(tmp_path: Path) -> None:
+    classes = {"one": CLASSES["fake"], "two": CLASSES["fake"]}
+    cases = [Case(name, 0, case.problem, Plain()) for case in CASES for name in classes]
+    found = run(tmp_path, cases, RunOptions(samples=3, case_seconds=0.05, classes=classes))
+    assert [record.case for record in found.records] == cases
+    assert {record.status for record in found.records} == {"ok"}
+
+
+def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
+    cases = [Case("fake", 0, Reduction("min", "int32", (n,)), Plain(), "cold") for n in (500, 10**6)]
+    found = run(tmp_path, cases)
+    # The fake device has 4 KiB of cache: 16 KiB are passed by 9 sources of 2 000 bytes, or at least by two.
+    assert [record.ledger["sources"] for record in found.records] == [9, 2]
+
+
+def test_one_picture_of_each_output_and_of_the_original(tmp_path: Path) -> None:
+    cases = [
+        Case("fake", 0, Laplace(mask, "reflect_101", output, "uint8", 300, 280, 3), Plain())
+        for output in ("laplacian", "sharpened")
+        for mask in ("four", "eight")
+    ]
+    found = run(tmp_path, [*cases, *CASES])
+    assert [image["title"] for image in found.images] == ["original", "laplacian", "sharpened"]
+    assert all(
+        image["png"].startswith("iVBORw0KGgo") and image["device"] == "fake:0" for image in found.images
+    )
+    assert found.images[1]["caption"] == cases[0].problem.label
+    assert {record.status for record in found.records} == {"ok"}
+
+
+def test_resume_measures_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    run(tmp_path, CASES[:2])
+    path.write_bytes(path.read_bytes()[:-9])
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        assert finished == {CASES[0]}
+        run_cases([case for case in CASES if case not in finished], writer, OPTIONS)
+    assert [record.case for record in load_run(path).records] == CASES
+
+
+def test_ctrl_c_ends_the_workers_and_keeps_what_was_measured(tmp_path: Path) -> None:
+    before = children()
+
+    def interrupt(step: Progress) -> None:
+        if step.done == 2:
+            assert children() - before
+            raise KeyboardInterrupt
+
+    with RunWriter(tmp_path / "run.jsonl", {}) as writer, pytest.raises(KeyboardInterrupt):
+        run_cases(CASES, writer, OPTIONS, interrupt)
+    assert children() == before
+    assert [record.case for record in load_run(tmp_path / "run.jsonl").records] == CASES[:2]
+
+
+def children() -> set[str]:
+    """The process ids of this process's children."""
+    return {
+        pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()
+    }
+
+
+def test_the_worker_ends_with_its_runner() -> None:
+    command = [sys.executable, "-m", "harness.worker", CLASSES["fake"], "0", json.dumps(OPTIONS.for_worker())]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ended = subprocess.run(command, input=b"", capture_output=True, env=environment, timeout=60, check=True)
+    assert json.loads(ended.stdout) == {"ready": True}

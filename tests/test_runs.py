@@ -1,0 +1,194 @@
+"""Run files: written, damaged, resumed, read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.problems import Reduction
+from harness.records import Case, Clock, Record
+from harness.runs import RunWriter, load_run, strict_json
+from harness.variants import Plain
+
+ENVIRONMENT = {"suite": "smoke", "host": {"cpu": "Prozeßor"}}
+
+
+def record(n: int, **fields: Any) -> Record:
+    return Record(Case("fake", 0, Reduction("min", "int32", (n,)), Plain()), "ok", **fields)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A run file of three records and a picture."""
+    path = tmp_path / "new folder" / "run.jsonl"
+    with RunWriter(path, ENVIRONMENT) as writer:
+        writer.write(record(1, clocks={"queue": Clock((1e-6, 1.1e-6), 8)}))
+        writer.write(record(2))
+        writer.write_image({"title": "original", "png": "AAAA"})
+        writer.write(record(3))
+    return path
+
+
+def test_what_is_written_is_read(path: Path) -> None:
+    run = load_run(path)
+    assert run.environment == {**ENVIRONMENT, "type": "environment", "format": 1}
+    assert run.records == [record(1, clocks={"queue": Clock((1e-6, 1.1e-6), 8)}), record(2), record(3)]
+    assert run.images == [{"type": "image", "title": "original", "png": "AAAA"}]
+    assert run.path == path
+
+
+def test_a_record_is_in_the_file_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path, ENVIRONMENT) as writer:
+        for n in range(3):
+            writer.write(record(n))
+            assert load_run(path).records == [record(i) for i in range(n + 1)]
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
+def test_compressed_files_are_read_whatever_their_name(
+    path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    packed = path.with_name("packed")
+    packed.write_bytes(compress(path.read_bytes()))
+    assert load_run(packed).records == load_run(path).records
+    packed.write_bytes(compress(path.read_bytes())[:-20])
+    with pytest.raises(ValueError, match="packed is not a whole run file"):
+        load_run(packed)
+
+
+def test_a_run_is_not_overwritten(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError, match="resume it or name another file"):
+        RunWriter(path, ENVIRONMENT)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_may_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.touch()
+    RunWriter(path, ENVIRONMENT).close()
+    assert load_run(path).records == []
+
+
+def test_numbers_that_are_not_finite_become_null(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    bad = record(1, error=float("inf"), clocks={"queue": Clock((float("nan"), 1e-6))})
+    with RunWriter(path, {"speed": float("-inf")}) as writer:
+        writer.write(bad)
+    text = path.read_text()
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    run = load_run(path)
+    assert run.environment["speed"] is None
+    assert run.records == [record(1, clocks={"queue": Clock((1e-6,))})]
+
+
+def test_strict_json_takes_numpy_scalars_tuples_and_paths() -> None:
+    data = {"a": np.float32(0.5), "b": (np.int64(3), np.bool_(True)), 4: Path("x"), "n": np.float64("nan")}
+    assert json.loads(strict_json(data)) == {"a": 0.5, "b": [3, True], "4": "x", "n": None}
+
+
+@pytest.mark.parametrize("cut", [1, 2, 40, 200])
+def test_a_torn_last_line_is_dropped_told_and_repaired(path: Path, cut: int) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    run = load_run(path)
+    # All but the newline may be there: then nothing is lost.
+    kept = [record(2)] if cut > 1 else [record(2), record(3)]
+    assert run.records[1:] == kept
+    assert run.environment.get("torn", False) == (cut > 1)
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        assert finished == {r.case for r in run.records}
+        if cut > 1:
+            writer.write(record(3))
+    assert path.read_bytes() == whole
+
+
+def test_zeros_that_a_power_cut_left_are_a_torn_line(path: Path) -> None:
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"\0" * 100)
+    assert load_run(path).environment["torn"] is True
+    writer, finished = RunWriter.resume(path)
+    writer.close()
+    assert len(finished) == 3
+    assert path.read_bytes() == whole
+
+
+def test_resuming_a_whole_run_appends(path: Path) -> None:
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        assert finished == {record(n).case for n in (1, 2, 3)}
+        writer.write(record(4))
+    assert [r.case for r in load_run(path).records] == [record(n).case for n in (1, 2, 3, 4)]
+
+
+def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:
+    packed = path.with_name("run.jsonl.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    before = packed.read_bytes()
+    with pytest.raises(ValueError, match="only a plain run file can be resumed"):
+        RunWriter.resume(packed)
+    assert packed.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (2, '{"type": "rec', "line 2 is not JSON"),
+        (3, "[1]", "line 3 is not a JSON object"),
+        (3, '{"type": "surprise"}', "line 3: type 'surprise' is unknown"),
+        (3, '{"type": "record"}', "line 3: 'clocks'"),
+        (3, "", "line 3 is not JSON"),
+        (1, '{"type": "environment", "format": 99}', "line 1: format 99, this harness reads 1"),
+        (1, '{"type": "environment"}', "line 1: format None"),
+        (1, '{"type": "record"}', "is not a run file: line 1 describes no machine"),
+    ],
+)
+def test_damage_is_an_error_with_file_line_and_remedy(path: Path, line: int, text: str, message: str) -> None:
+    lines = path.read_text().splitlines()
+    lines[line - 1] = text
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=message) as caught:
+        load_run(path)
+    assert str(path) in str(caught.value)
+    assert any(remedy in str(caught.value) for remedy in ("measure again", "give one that"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\x89PNG\r\n\x1a\n\xff", b"{}", b"[]\n", b'{"type": "envi', b"hello"]
+)
+def test_another_file_is_no_run_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="other"):
+        load_run(path)
+
+
+def benchmark_file(path: Path, benchmarks: list[dict[str, Any]], machine: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"machine_info": machine, "benchmarks": benchmarks}, indent=4))
+    return path
+
+
+def test_a_pytest_benchmark_file_is_a_run(tmp_path: Path) -> None:
+    rows = [{"extra_info": {"record": record(n).to_json()}} for n in (1, 2)]
+    path = benchmark_file(tmp_path / "bench.json", [*rows, {"extra_info": {}}], {"harness": ENVIRONMENT})
+    run = load_run(path)
+    assert run.records == [record(1), record(2)]
+    assert run.environment["suite"] == "smoke"
+    with pytest.raises(ValueError, match="only a plain run file can be resumed"):
+        RunWriter.resume(path)
+
+
+@pytest.mark.parametrize("machine", [{}, {"harness": ENVIRONMENT}])
+def test_a_pytest_benchmark_file_of_others_is_refused(tmp_path: Path, machine: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="of other benchmarks"):
+        load_run(benchmark_file(tmp_path / "bench.json", [{"extra_info": {}}], machine))

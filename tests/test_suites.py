@@ -1,0 +1,159 @@
+"""Suites: what ships is valid, and every mistake in one of the user's is named with its place and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.ladders import LADDERS
+from harness.problems import MASKS
+from harness.suite import DEFAULT, SuiteError, load_suite, suite_names
+from harness.variants import ReductionVariant, difference
+
+REDUCTION = """
+title = "mine"
+[[reduction]]
+ops = ["minmax"]
+dtypes = ["int32"]
+shapes = [[100, 3]]
+"""
+
+
+def _load(folder: Path, text: str) -> object:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_suite(str(path))
+
+
+def _mistakes(folder: Path, text: str) -> str:
+    with pytest.raises(SuiteError) as caught:
+        _load(folder, text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_suite_that_ships_is_valid(name: str) -> None:
+    suite = load_suite(name)
+    assert suite.name == name
+    assert suite.title
+    assert suite.description
+
+
+def test_the_promised_suites_are_there() -> None:
+    assert {"quick", "full", "ladder", "smoke"} <= set(suite_names())
+
+
+def test_full_covers_every_mask() -> None:
+    assert set(load_suite("full").laplace[0].masks) == set(MASKS)
+
+
+def test_own_suite_has_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(REDUCTION, encoding="utf-8")
+    suite = load_suite(str(path))
+    assert suite.name == "mine"
+    assert suite.reduction[0].variants == [DEFAULT]
+    assert suite.reduction[0].caches == ["hot"]
+    assert suite.limits.measure
+
+
+def test_variants_are_default_table_or_ladder(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    variants = 'variants = ["default", {vector_width = 4}, "reduction_steps"]'
+    path.write_text(REDUCTION + variants, encoding="utf-8")
+    default, table, ladder = load_suite(str(path)).reduction[0].variants
+    assert default == DEFAULT
+    assert table == (ReductionVariant(vector_width=4),)
+    assert ladder == LADDERS["reduction_steps"].rungs
+
+
+def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(REDUCTION + "[limits.gpu]\ngroups = [3]", encoding="utf-8")
+    sweep = load_suite(str(path)).limits.gpu
+    assert sweep.groups == [3]
+    assert sweep.vector_width == load_suite("quick").limits.gpu.vector_width
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('ops = ["maxx"]', ["reduction[1].ops[0]", "'maxx'", "count_nonzero", "did you mean 'max'"]),
+        ('dtypes = ["int23"]', ["reduction[1].dtypes[0]", "'int23'", "uint8", "did you mean 'int32'"]),
+        ('dtypes = ["int32", 3]', ["reduction[1].dtypes[1]", "valid string", "3"]),
+        ("shapes = [[0, 5]]", ["reduction[1].shapes[0][0]", "greater than 0", "not 0"]),
+        ("shapes = [[]]", ["reduction[1].shapes[0]", "is empty"]),
+        ("ops = []", ["reduction[1].ops", "is empty"]),
+        ('variants = ["defualt"]', ["reduction[1].variants[0]", "'defualt'", "reduction_steps", "'default'"]),
+        ('variants = ["laplace_steps"]', ["reduction[1].variants[0]", "'laplace_steps'", "reduction_steps"]),
+        ("variants = [{vector_widht = 4}]", ["reduction[1].variants[0]", "'vector_widht'", "vector_width"]),
+        ("variants = [{vector_width = 3}]", ["reduction[1].variants[0]", "vector_width = 3", "1, 2, 4, 8, 16"]),
+        ('caches = ["warm"]', ["reduction[1].caches[0]", "'warm'", "hot, cold"]),
+        ('only = "tpu"', ["reduction[1].only", "'cpu' or 'gpu'", "'tpu'"]),
+        ("shpaes = [[1]]", ["reduction[1]", "'shpaes'", "did you mean 'shapes'"]),
+    ],
+)
+def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[str]) -> None:
+    key = line.partition(" ")[0]
+    block = [text for text in REDUCTION.splitlines()[2:] if not text.startswith(key)]
+    message = _mistakes(tmp_path, "\n".join([REDUCTION, *block, line]))
+    assert message.startswith(f"{tmp_path / 'mine.toml'}: ")
+    assert "\n" not in message
+    for part in expected:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("title = 'x'", ["nothing to run", "[[reduction]]"]),
+        (REDUCTION.replace('title = "mine"', ""), ["title: is missing"]),
+        (REDUCTION + '[measure]\nsamples = "9"', ["measure.samples", "valid integer", "'9'"]),
+        (REDUCTION + "[measure]\nsamples = true", ["measure.samples", "valid integer", "True"]),
+        (REDUCTION + "[measure]\nsample = 9", ["measure: ", "'sample'", "did you mean 'samples'"]),
+        (REDUCTION + "[limits.gpu]\ngroup_size = [100]", ["limits.gpu.group_size[0]", "100", "allowed"]),
+        (REDUCTION + "[limits.gpu]\nwidth = [4]", ["limits.gpu: ", "'width'", "vector_width"]),
+        (REDUCTION + "[[laplace]]\nsizes = [[1, 2, 3]]", ["laplace[0].sizes[0]", "[width, height]", "[1, 2, 3]"]),
+        (REDUCTION + "[[laplace]]\nchannels = [2]", ["laplace[0].channels[0]", "1, 3, 4", "laplace[0].masks: is mis"]),
+        ("title =", ["is not TOML", "line 1"]),
+    ],
+)
+def test_mistake_elsewhere_is_named(tmp_path: Path, text: str, expected: list[str]) -> None:
+    message = _mistakes(tmp_path, text)
+    for part in expected:
+        assert part in message
+
+
+def test_file_that_is_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SuiteError, match="not UTF-8"):
+        load_suite(str(path))
+
+
+@pytest.mark.parametrize("name", ["none.toml", "./none", "."])
+def test_file_that_is_not_there(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SuiteError, match=r"cannot be read|is unknown"):
+        load_suite(name)
+
+
+def test_unknown_name_suggests_the_nearest() -> None:
+    with pytest.raises(SuiteError, match=r"'qiuck' is unknown; .*did you mean 'quick'\?"):
+        load_suite("qiuck")
+
+
+@pytest.mark.parametrize("name", list(LADDERS))
+def test_a_rung_changes_one_axis(name: str) -> None:
+    rungs = LADDERS[name].rungs
+    assert len(rungs) > 2
+    assert [len(difference(*pair)) for pair in zip(rungs, rungs[1:], strict=False)] == [1] * (len(rungs) - 1)
+
+
+@pytest.mark.parametrize("name", list(LADDERS))
+def test_labels_of_a_ladder_tell_its_rungs_apart(name: str) -> None:
+    labels = LADDERS[name].labels
+    assert len(labels) == len(LADDERS[name].rungs)
+    assert len(set(labels)) == len(labels)
+    assert all(" = " in label for label in labels[1:])
