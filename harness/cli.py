@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
@@ -211,6 +212,10 @@ def main() -> None:
 
     Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 130 ended by Ctrl-C.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A device's name must not end the command because the locale is ASCII.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except KeyboardInterrupt:

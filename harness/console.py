@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _PLAIN_WIDTH = 1000
 """Columns of what is no terminal: nothing is wrapped or cut there, so that other programs can read it."""
 
+_ASCII = str.maketrans({"–": "-", "—": "-", "†": "*", "×": "x", "µ": "u", "μ": "u", "…": "..."})
+"""What tables write beside ASCII, for where it may not be shown."""
+
 
 def console(stream: IO[str] | None = None) -> Console:
     """A console on stdout, or on ``stream``. Colours only on a terminal and without NO_COLOR."""
@@ -53,9 +56,13 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
 def print_table(table: Table) -> None:
     """Any table on stdout, drawn in ASCII where that is no terminal."""
     out = console()
-    if not out.is_terminal:
-        table.box = box.ASCII
-    out.print(table)
+    if out.is_terminal:
+        out.print(table)
+        return
+    table.box = box.ASCII
+    with out.capture() as captured:
+        out.print(table)
+    sys.stdout.write(captured.get().translate(_ASCII))
 
 
 def show_json(data: Any) -> None:
@@ -124,7 +131,11 @@ def _bar(on: Console) -> Bar:
 
 
 def _name(case: Case) -> str:
-    return f"{case.backend}:{case.device} {case.problem.label}" + (" cold" if case.cache == "cold" else "")
+    from harness.variants import Plain, label
+
+    variant = "" if isinstance(case.variant, Plain) else f" ({label(case.variant)})"
+    cache = " cold" if case.cache == "cold" else ""
+    return f"{case.backend}:{case.device} {case.problem.label}{cache}{variant}"
 
 
 def _outcome(record: Record) -> str:

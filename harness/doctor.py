@@ -150,14 +150,9 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
         )
     elif "missing" in answer:
         # Only NVIDIA's GPUs run CUDA: without one its absence is no fault.
-        expected = nvidia or name in ("opencl", "numpy")
-        detail, _, remedy = answer["missing"].rpartition(";")
-        yield Finding(
-            name,
-            "broken" if expected else "absent",
-            detail or remedy.strip(),
-            remedy.strip() or entry.install,
-        )
+        status: Status = "broken" if nvidia or name in ("opencl", "numpy") else "absent"
+        detail, _, remedy = answer["missing"].removeprefix(f"{name}: ").rpartition("; ")
+        yield Finding(name, status, detail or remedy, remedy.removeprefix("to get it: ") or entry.install)
     for device in answer.get("devices", []):
         subject, error = f"{device['key']} {device['name']}", device["error"]
         if error:

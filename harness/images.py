@@ -67,7 +67,7 @@ def _read(path: Path) -> Array:
         return np.asarray(imread(path))
     except Exception as error:
         # Each of the readers behind imread has error types of its own; whatever it is, this is no photograph.
-        why = f"{type(error).__name__}: {error}"
+        why = str(error).partition("\n")[0] or type(error).__name__
         raise ImageError(f"image {path}: cannot be read ({why}); PNG, JPEG and TIFF can") from error
 
 

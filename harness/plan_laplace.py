@@ -1,4 +1,4 @@
-"""The plan of a Laplace filter: one launch, a work-item to each strip of VECTOR_WIDTH columns and ROWS_PER_ITEM rows."""
+"""The plan of a Laplace filter: one launch, a work-item to vector_width elements of rows_per_item rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 """The type of one load of a whole pixel of four channels, by bytes an element."""
 
 
-def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
+def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:  # noqa: ARG001
     """One launch that writes the filtered image, packed as the source is, into a buffer a source.
 
     ``device`` has no say: the shape of the launch follows from the image and the variant alone.

@@ -37,8 +37,8 @@ class Request:
 class Plan:
     """What an invocation is going to do, before anything is measured.
 
-    ``cases`` are all, in order; ``skipped`` those that do not run, with their skip reasons; ``devices`` all that
-    were found; ``missing`` why a backend is not available, by its name.
+    ``cases`` are all, in order; ``skipped`` those that do not run, and why; ``devices`` all that were found;
+    ``missing`` why a backend is not available, by its name.
     """
 
     request: Request
@@ -105,7 +105,9 @@ def plan_resumed(path: Path) -> Plan:
         raise ValueError(f"{path} does not say what was asked for ({error!r}); begin a new run") from error
     plan = plan_run(request)
     now = _options(plan)
-    changes = [f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]]
+    changes = [
+        f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
+    ]
     changes += differences(devices, plan.devices)
     if changes:
         raise ValueError(f"{path} cannot be resumed: {'; '.join(changes)}; begin a new run")

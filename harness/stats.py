@@ -56,9 +56,10 @@ def geometric_mean(ratios: Iterable[float]) -> float:
 
 
 def speed_ratio(first_seconds: float, second_seconds: float) -> float:
-    """Speed of the first over speed of the second: ``second_seconds / first_seconds``; above 1 the first is faster.
+    """Speed of the first over speed of the second: ``second_seconds / first_seconds``.
 
-    Both must be of one clock. NaN where a time is not finite and above zero (there is no such ratio).
+    Above 1 the first is faster. Both must be of one clock. NaN where a time is not finite and above zero:
+    there is no such ratio.
     """
     if len(usable((first_seconds, second_seconds))) < 2:
         return math.nan

@@ -52,10 +52,10 @@ class ReductionVariant:
 class LaplaceVariant:
     """One way to filter.
 
-    border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and computes at
-    once along a row. rows_per_item: rows it marches down, what three of them need held in registers. loads_in_flight:
-    rows loaded before the first of them is used, besides the two above the first. group_width, group_height: shape of a
-    work-group (block).
+    border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and
+    computes at once along a row. rows_per_item: rows it marches down, keeping in registers what the next ones need
+    of them. loads_in_flight: rows loaded before the first of them is used, besides the two that the first result
+    needs above. group_width, group_height: shape of a work-group (block).
     """
 
     border_code: str = "branches"
@@ -169,7 +169,8 @@ def label(variant: Variant) -> str:
         return f"{variant.storage} {text} {variant.tree} {variant.finish}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
-        return f"{variant.border_code} w{variant.vector_width} rows{variant.rows_per_item} l{variant.loads_in_flight} {shape}"
+        march = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"
+        return f"{variant.border_code} w{variant.vector_width} {march} {shape}"
     if isinstance(variant, BandwidthVariant):
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
         return f"w{variant.vector_width} l{variant.loads_in_flight} {variant.stride} {groups} of {variant.group_size}"
@@ -213,8 +214,9 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
 
 def _laplace_violations(variant: LaplaceVariant, problem: Laplace) -> list[str]:
     found = []
-    if variant.rows_per_item % variant.loads_in_flight:
-        found.append(f"{variant.rows_per_item} rows an item are no multiple of {variant.loads_in_flight} loads in flight")
+    rows, loads = variant.rows_per_item, variant.loads_in_flight
+    if rows % loads:
+        found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")
     if problem.pitch > MAX_ROW_ELEMENTS:
         found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
     _, down = laplace_groups(problem, variant)

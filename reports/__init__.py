@@ -24,7 +24,7 @@ def render(run: Run, command: str) -> str:
 def write_report(runs: Sequence[Run], output: Path) -> Path:
     """Writes the page of ``runs``, a section each, to ``output/index.html`` and returns that path.
 
-    The file is replaced in one step: who reads it meanwhile sees the old page or the new one, never half of one.
+    The file is replaced in one step: who reads it meanwhile sees the old page or the new one, never a half.
 
     Raises:
         ValueError: if there is no run.
@@ -36,7 +36,7 @@ def write_report(runs: Sequence[Run], output: Path) -> Path:
 
 
 def terminal_table(run: Run) -> Table:
-    """The table of a run for the terminal: problem, backend, variant, queue time, GB/s, share of limit, ratio."""
+    """A run for the terminal: problem, backend, queue time, GB/s, share of limit, ratio, variant."""
     from reports.terminal import terminal_table as table
 
     return table(run)

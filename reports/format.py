@@ -53,8 +53,8 @@ def size(count: float) -> str:
 def plain(text: object) -> str:
     """Text of a run file made fit to show: control characters and lone surrogates replaced, line breaks kept.
 
-    A run file comes from elsewhere: an escape sequence in it must not reach a terminal, nor an unencodable character
-    an HTML or SVG file. Markup is inert by the escaping of whoever prints it.
+    A run file comes from elsewhere: an escape sequence in it must not reach a terminal, nor an unencodable
+    character an HTML or SVG file. Markup is inert by the escaping of whoever prints it.
     """
     return "".join(
         c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in str(text)

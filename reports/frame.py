@@ -31,13 +31,13 @@ _LIMIT_DIRECTION = {"reduction": "read", "laplace": "copy"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record. Times are medians in seconds, bandwidths in bytes a second; NaN or empty where there is none.
+    """One record. Times are medians in seconds, bandwidths bytes a second; NaN or empty where there is none.
 
-    op: the operation, for images output, mask and border. type: dtype, for images with channels as in ``uint8C4``.
-    role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare or limit.
-    net: queue less launch. note: what weakens the queue clock, such as a host-bound library; launch_note likewise.
-    limit: the fastest bandwidth measured on the same hardware, cache state and source size (limit_exact), else at the
-    nearest size (limit_bytes). share: of that limit.
+    op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
+    role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
+    or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
+    launch_note likewise. limit: the fastest bandwidth measured on the same hardware, cache state and source
+    size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
 
     number: int
@@ -118,7 +118,7 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         role=entry.role if entry else "",
         device=plain(key),
         device_name=plain(device.get("name") or key),
-        # A device that the environment does not describe is nobody else's hardware: nothing is compared with it.
+        # What the environment does not describe is nobody else's hardware: nothing is compared with it.
         physical=plain(device.get("physical") or key),
         variant=label(case.variant),
         cache=plain(case.cache),

@@ -23,6 +23,7 @@ KINDS = {
 _MOST_SIZES = 4
 """A tile lists no more sizes than these."""
 
+_EXCESS = f"{write.percent(TOLERATED_EXCESS)}\u00a0%"
 _LIMITS = {"reduction": "read", "laplace": "copy"}
 
 
@@ -112,8 +113,8 @@ def _absent(comparison: Comparison) -> Iterator[str]:
         return
     absent = "CUDA" if comparison.first == "OpenCL" else "OpenCL"
     yield (
-        f"{absent} has no result on this device, so {comparison.first} stands against {comparison.second} here "
-        f"({_seconds(comparison)}): a baseline, not OpenCL against CUDA."
+        f"{absent} has no result on this device, so {comparison.first} stands against {comparison.second} "
+        f"here ({_seconds(comparison)}): a baseline, not OpenCL against CUDA."
     )
 
 
@@ -124,8 +125,11 @@ def _shares(rows: pd.DataFrame) -> Iterator[str]:
         largest = group[group["elements"] == group["elements"].max()]
         best = largest.groupby(["backend", "problem"], sort=False)["share"].max()
         parts = [
-            f"{backend} {write.percent(geometric_mean(shares))} %"
-            for backend, shares in best.groupby("backend", sort=False)
+            f"{backend} {write.percent(share)}\u00a0%"
+            for backend, share in best.groupby("backend")
+            .agg(geometric_mean)
+            .sort_values(ascending=False)
+            .items()
         ]
         near = "" if largest["limit_exact"].all() else " (some against the limit of the nearest size)"
         size = largest["size"].iloc[0]
@@ -146,8 +150,8 @@ def _warnings(rows: pd.DataFrame) -> Iterator[str]:
     above = int(rows["above_limit"].sum())
     if above:
         yield (
-            f"{_cases(above)} above the measured limit by more than {TOLERATED_EXCESS:.0%}: there a time or the limit "
-            "itself is wrong."
+            f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or "
+            "the limit itself is wrong."
         )
 
 

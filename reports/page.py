@@ -73,7 +73,7 @@ class Section:
 
 
 def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
-    """The page of ``runs``, each with the command that made it, as one HTML string without any reference outside itself."""
+    """The page of ``runs``, each with the command that made it: one HTML string, whole in itself."""
     sections = [
         _section(f"r{number}", run, command)
         for number, (run, command) in enumerate(zip(runs, commands, strict=True))
@@ -147,7 +147,7 @@ def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
     for number, (key, group) in enumerate(rows.groupby(["physical", "cache"], sort=False)):
         physical, cache_state = map(str, key)
         if not alone and set(group["role"]) == {"reference"}:
-            # The reference by itself on the processor, beside a GPU: the table has it, a chart would say nothing.
+            # The reference by itself on the processor, beside a GPU: in the table, but no chart.
             continue
         place = f"{group['device_name'].iloc[0]}, {cache_state}"
         rate = bandwidth_chart(table, physical, cache_state, f"{name}-rate{number}")
@@ -159,13 +159,15 @@ def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
 
 
 def _pictures(images: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
-    """The run's crops by the backend and device that made them; what is no PNG keeps its caption and loses its picture."""
+    """The run's crops by the backend and device that made them; what is no PNG keeps only its caption."""
     groups: dict[str, list[dict[str, str]]] = {}
     for image in images:
         texts = {key: write.plain(image.get(key) or "") for key in ("title", "backend", "device", "caption")}
         png = str(image.get("png") or "")
         picture = {**texts, "png": png if _is_png(png) else ""}
-        groups.setdefault(" ".join(filter(None, (texts["backend"], texts["device"]))), []).append(picture)
+        own = texts["device"].startswith(f"{texts['backend']}:")
+        who = texts["device"] if own else f"{texts['backend']} {texts['device']}"
+        groups.setdefault(who.strip(), []).append(picture)
     return groups
 
 

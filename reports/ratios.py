@@ -1,4 +1,4 @@
-"""Who is compared with whom, and the ratios: pairs of one problem, one cache state, one clock, one physical device."""
+"""Who is compared with whom, and the ratios: pairs of one problem, cache state, clock and physical device."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ SIDES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One ratio: speed of the first side over speed of the second, second's time over first's, by the queue clock.
+    """One ratio: speed of the first side over speed of the second, by the queue clock.
 
-    gross: of queue. net: of queue less launch on both sides (NaN where a side has no launch clock). pairing: the
-    FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side.
+    gross: of queue. net: of queue less launch on both sides (NaN where a side has no launch clock). pairing:
+    the FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what makes it
+    less than a plain pair, such as a host-bound side.
     """
 
     physical: str
@@ -93,11 +94,11 @@ class Comparison:
 
 
 def comparisons(table: pd.DataFrame) -> list[Comparison]:
-    """All that can be compared, by physical device: OpenCL with CUDA first, then each with the best library."""
+    """All that can be compared, by physical device: OpenCL with CUDA first, then each with a library."""
     rows = measured(table)
     found = []
     for physical, group in rows.groupby("physical", sort=False):
-        # A physical device has one name a backend; a person knows it by that of the side that comes first.
+        # Each API has its own name for the device: the one measured first stands for all.
         name = str(group["device_name"].iloc[0])
         for first, second in (
             ("OpenCL", "CUDA"),
@@ -155,6 +156,7 @@ def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
     marks += [
         f"{row['backend']}, launch: {row['launch_note']}" for row in (first, second) if row["launch_note"]
     ]
+    marks += [f"{row['backend']}: above the measured limit" for row in (first, second) if row["above_limit"]]
     if first["location"] != second["location"] and first["location"] and second["location"]:
         marks.append(f"the result is on the {first['location']} against the {second['location']}")
     return "; ".join(marks)

@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Headings (text, what it means) and rows; ``numeric`` are the places of the columns that hold numbers."""
+    """Headings (text, what it means) and rows; ``numeric`` are the places of the columns of numbers."""
 
     headings: tuple[tuple[str, str], ...]
     lines: tuple[Line, ...]
@@ -118,7 +118,8 @@ def _share(row: Any) -> Cell:
     if math.isnan(row.share):
         return _number(row.share, write.percent)
     if row.above_limit:
-        title = f"above the measured limit by more than {TOLERATED_EXCESS:.0%}: a time or the limit is wrong; {title}"
+        excess = f"more than {write.percent(TOLERATED_EXCESS)} % above the measured limit"
+        title = f"{excess}: a time or the limit is wrong; {title}"
     near = "" if row.limit_exact else " ≈"
     return _number(
         row.share,
@@ -152,6 +153,7 @@ def ratio_table(comparison: Comparison) -> Table:
 
 def _pair_line(row: Any) -> Line:
     mark = "†" if row.marks else ""
+    second = "same" if row.first_variant == row.second_variant else row.second_variant
     cells = (
         Cell(row.op, title=row.problem, style="wrap"),
         Cell(row.type),
@@ -163,10 +165,7 @@ def _pair_line(row: Any) -> Line:
         _number(row.gross, write.ratio, row.marks, mark),
         _number(row.net, write.ratio, row.marks, mark),
         Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
-        Cell(
-            f"{row.second_backend}: {'same' if row.first_variant == row.second_variant else row.second_variant}",
-            style="variant",
-        ),
+        Cell(f"{row.second_backend}: {second}", style="variant"),
     )
     return Line(cells, {"pairing": row.pairing})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich import box
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def terminal_table(run: Run) -> Table:
-    """The fastest variant of each backend by problem and cache state: queue time, GB/s, share of the limit, ratio.
+    """The fastest variant of each backend by problem and cache state.
 
-    The ratio is the speed of OpenCL over that of the row's backend on the same physical device, by the queue clock:
-    above 1 OpenCL is faster.
+    The ratio is the speed of OpenCL over that of the row's backend on the same physical device, by the queue
+    clock: above 1 OpenCL is faster.
     """
     rows = frame(run)
     table = Table(caption=_caption(rows), box=box.SIMPLE_HEAD, caption_justify="left")
@@ -41,6 +41,7 @@ def terminal_table(run: Run) -> Table:
 def _add(table: Table, group: pd.DataFrame) -> None:
     """One problem on one physical device, fastest first."""
     opencl = group[group["role"].isin(SIDES["OpenCL"])]["queue"].min()
+    row: Any
     for row in group.itertuples(index=False):
         own = row.role in SIDES["OpenCL"]
         texts = (

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from backends import REGISTRY, Backend, DeviceInfo, available, open_backend
+from harness.cases import select_devices
 
 OWN_KERNELS = ("opencl", "cuda")
 """The roles of backends that run kernels of our own."""
@@ -32,18 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("harness")
     group.addoption("--backend", action="append", metavar="NAME", help="only this backend; may be repeated")
     group.addoption(
-        "--device", action="append", metavar="TEXT", help="only devices with TEXT as key or in the name"
+        "--device", action="append", metavar="TEXT", help="only devices of this key, kind or name"
     )
     group.addoption(
         "--suite", default="quick", metavar="SUITE", help="the benchmarks' suite: a name or a TOML file"
     )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Refuses a backend that does not exist before anything runs."""
-    for name in config.getoption("--backend") or ():
-        if name not in REGISTRY:
-            raise pytest.UsageError(f"--backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
 
 
 def benchmarks_only(config: pytest.Config) -> bool:
@@ -66,14 +60,13 @@ def found() -> dict[str, list[DeviceInfo] | str]:
 
 def selected_devices(config: pytest.Config, roles: tuple[str, ...] = ()) -> list[DeviceInfo]:
     """The devices that ``--backend`` and ``--device`` leave, of backends with one of ``roles`` (or any)."""
-    names, texts = config.getoption("--backend"), config.getoption("--device")
-    return [
-        device
-        for name, devices in found().items()
-        if (not names or name in names) and (not roles or REGISTRY[name].role in roles)
-        for device in (() if isinstance(devices, str) else devices)
-        if not texts or any(text == device.key or text.lower() in device.name.lower() for text in texts)
-    ]
+    devices = [device for entry in found().values() if not isinstance(entry, str) for device in entry]
+    names, texts = config.getoption("--backend") or (), config.getoption("--device") or ()
+    try:
+        chosen = select_devices(devices, names, texts)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+    return [device for device in chosen if not roles or REGISTRY[device.backend].role in roles]
 
 
 def _parameters(devices: list[DeviceInfo], wanted: str) -> list[object]:

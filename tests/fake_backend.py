@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -27,6 +29,8 @@ from harness.problems import Empty, Problem
 from harness.variants import Plain, Variant
 
 ENVIRONMENT = "FAKE_FAULTS"
+DIARY = "FAKE_DIARY"
+"""Names a file that every opening, and every child process, is written to."""
 DEVICE = DeviceInfo(
     backend="fake", index=0, name="fake", platform="fake", vendor="fake", driver="1", kind="gpu",
     compute_units=4, memory_bytes=2**30, max_allocation_bytes=2**28, local_memory_bytes=2**15,
@@ -69,6 +73,7 @@ class FakeBackend(Backend):
     def __init__(self, clock: FakeClock, gated: bool = True, launches: int = 1) -> None:
         self.clock, self.gated, self.launches = clock, gated, launches
         self.gates = 0
+        self.lost = False
         self.batches: list[int] = []
         self.order: list[int] = []
         self._waiting = 0
@@ -82,6 +87,7 @@ class FakeBackend(Backend):
 
     @classmethod
     def open(cls, index: int) -> Self:
+        _note("opened")
         fault = json.loads(os.environ.get(ENVIRONMENT, "{}")).get("start")
         if fault:
             _fail(fault)
@@ -94,6 +100,8 @@ class FakeBackend(Backend):
         return Plain()
 
     def upload(self, host: Array) -> DeviceArray:
+        if self.lost:
+            raise base.OutOfDeviceMemory("a lost device refuses everything")
         return DeviceArray(host.copy(), host.dtype, host.shape)
 
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> FakePrepared:
@@ -157,15 +165,17 @@ class FakePrepared(Prepared):
         seconds = clock.empty if isinstance(self.problem, Empty) else clock.call
         self.backend.submit(seconds, i % len(self.sources))
         self._calls += 1
-        self._answer = i
+        if fault_of(self.problem) != "writes once" or self._calls == 1:
+            self._answer = i
 
     def result(self) -> Any:
         self.backend.synchronize()
         fault = fault_of(self.problem)
+        self.backend.lost = fault == "DeviceLost"
         if fault == "noise":
             os.write(1, b"a library prints\n")
             print("and so does Python")
-        elif fault in ("hang", "kill", "exit") or fault in FAULTS:
+        elif fault in ("hang", "hang with child", "kill", "exit") or fault in FAULTS:
             _fail(fault)
         if self._answer is None or fault == "wrong" or (fault == "wrong later" and self._calls > 3):
             return np.int8(99)
@@ -195,8 +205,16 @@ def fault_of(problem: Problem) -> str | None:
     return faults.get(getattr(problem, "op", ""))
 
 
+def _note(line: str) -> None:
+    if DIARY in os.environ:
+        with Path(os.environ[DIARY]).open("a") as diary:
+            diary.write(line + "\n")
+
+
 def _fail(fault: str) -> NoReturn:
-    if fault == "hang":
+    if fault == "hang with child":
+        _note(str(subprocess.Popen(["sleep", "3600"]).pid))
+    if fault.startswith("hang"):
         time.sleep(3600)
     if fault == "kill":
         os.kill(os.getpid(), signal.SIGKILL)

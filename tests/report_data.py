@@ -25,10 +25,11 @@ LAPLACE = LaplaceVariant(border_code="mapped", vector_width=16, rows_per_item=8)
 def device(backend: str, index: int = 0, name: str = "NVIDIA H200", physical: str = GPU) -> dict[str, Any]:
     """A device as a run's environment holds it."""
     return {
-        "backend": backend, "index": index, "name": name, "platform": "a platform", "vendor": "a vendor", "driver": "580.0",
-        "kind": "gpu", "compute_units": 132, "memory_bytes": 150 * 2**30, "max_allocation_bytes": 2**35,
-        "local_memory_bytes": 233472, "max_group_size": 1024, "cache_bytes": 60 * 2**20, "wave_width": 32,
-        "float64": True, "physical": physical, "details": {"version": "3.0"},
+        "backend": backend, "index": index, "name": name, "platform": "a platform", "vendor": "a vendor",
+        "driver": "580.0", "kind": "gpu", "compute_units": 132, "memory_bytes": 150 * 2**30,
+        "max_allocation_bytes": 2**35, "local_memory_bytes": 233472, "max_group_size": 1024,
+        "cache_bytes": 60 * 2**20, "wave_width": 32, "float64": True, "physical": physical,
+        "details": {"version": "3.0"},
     }  # fmt: skip
 
 
@@ -123,12 +124,21 @@ def problems(sides: Sequence[int] = (1280, 2560, 8192)) -> Iterator[Problem]:
         )
 
 
+BOTH = (device("opencl"), device("cuda"))
+"""One GPU as OpenCL and CUDA see it."""
+
+
+def run_of(*records: Record, devices: tuple[dict[str, Any], ...] = BOTH, **changes: Any) -> Run:
+    """A run of the given records on the given devices; ``changes`` are those of its environment."""
+    return Run(environment(*devices, **changes), list(records), [])
+
+
 def gpu_run() -> Run:
-    """As an H200 might give: OpenCL, CUDA and CuPy on the GPU, NumPy on the processor, with limits, skips and a failure."""
+    """As an H200 might give: three backends on it, NumPy beside it, limits, skips, a failure, an error."""
     random.seed(1)
     # Name: launch cost in seconds, share of the limit's rate.
     traits = {"opencl": (4.1e-6, 0.95), "cuda": (1.4e-6, 0.94), "cupy": (None, 0.6)}
-    records = []
+    records: list[Record] = []
     for problem in problems():
         rate = 4.2e12 if problem.source_bytes > 2**27 else 6e12
         direction = "copy" if isinstance(problem, Laplace) else "read"
@@ -156,9 +166,10 @@ def gpu_run() -> Run:
     )
     devices = [device(name) for name in traits] + [device("numpy", 0, "AMD EPYC", "cpu")]
     pictures = [
-        {"type": "image", "title": t, "backend": "opencl", "device": "NVIDIA H200", "caption": "256x256 of 2560x2560", "png": png(t)}
-        for t in ("original", "laplacian", "sharpened")
-    ]  # fmt: skip
+        {"type": "image", "title": title, "backend": "opencl", "device": "NVIDIA H200", "png": png(title)}
+        | {"caption": "256x256 of 2560x2560"}
+        for title in ("original", "laplacian", "sharpened")
+    ]
     return Run(environment(*devices), records, pictures)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,20 @@ def test_a_record_is_in_the_file_before_the_next(tmp_path: Path) -> None:
         for n in range(3):
             writer.write(record(n))
             assert load_run(path).records == [record(i) for i in range(n + 1)]
+
+
+def test_a_record_is_on_the_disk_before_write_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", lambda fd: synced.append(os.fstat(fd).st_size))
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path, ENVIRONMENT) as writer:
+        sizes = [path.stat().st_size]
+        for n in range(3):
+            writer.write(record(n))
+            sizes.append(path.stat().st_size)
+    assert synced == sizes
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])

@@ -1,7 +1,8 @@
-"""Suites: what ships is valid, and every mistake in one of the user's is named with its place and the remedy."""
+"""Suites: what ships is valid, and every mistake in the user's own is named with place and remedy."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,10 @@ def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
         ('variants = ["defualt"]', ["reduction[1].variants[0]", "'defualt'", "reduction_steps", "'default'"]),
         ('variants = ["laplace_steps"]', ["reduction[1].variants[0]", "'laplace_steps'", "reduction_steps"]),
         ("variants = [{vector_widht = 4}]", ["reduction[1].variants[0]", "'vector_widht'", "vector_width"]),
-        ("variants = [{vector_width = 3}]", ["reduction[1].variants[0]", "vector_width = 3", "1, 2, 4, 8, 16"]),
+        (
+            "variants = [{vector_width = 3}]",
+            ["reduction[1].variants[0]", "vector_width = 3", "1, 2, 4, 8, 16"],
+        ),
         ('caches = ["warm"]', ["reduction[1].caches[0]", "'warm'", "hot, cold"]),
         ('only = "tpu"', ["reduction[1].only", "'cpu' or 'gpu'", "'tpu'"]),
         ("shpaes = [[1]]", ["reduction[1]", "'shpaes'", "did you mean 'shapes'"]),
@@ -114,9 +118,15 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
         (REDUCTION + "[measure]\nsample = 9", ["measure: ", "'sample'", "did you mean 'samples'"]),
         (REDUCTION + "[limits.gpu]\ngroup_size = [100]", ["limits.gpu.group_size[0]", "100", "allowed"]),
         (REDUCTION + "[limits.gpu]\nwidth = [4]", ["limits.gpu: ", "'width'", "vector_width"]),
-        (REDUCTION + "[[laplace]]\nsizes = [[1, 2, 3]]", ["laplace[0].sizes[0]", "[width, height]", "[1, 2, 3]"]),
-        (REDUCTION + "[[laplace]]\nchannels = [2]", ["laplace[0].channels[0]", "1, 3, 4", "laplace[0].masks: is mis"]),
-        ("title =", ["is not TOML", "line 1"]),
+        (
+            REDUCTION + "[[laplace]]\nsizes = [[1, 2, 3]]",
+            ["laplace[0].sizes[0]", "[width, height]", "[1, 2, 3]"],
+        ),
+        (
+            REDUCTION + "[[laplace]]\nchannels = [2]",
+            ["laplace[0].channels[0]", "1, 3, 4", "laplace[0].masks: is mis"],
+        ),
+        ("title = \nx = 1", ["is not TOML", "line 1"]),
     ],
 )
 def test_mistake_elsewhere_is_named(tmp_path: Path, text: str, expected: list[str]) -> None:
@@ -148,7 +158,7 @@ def test_unknown_name_suggests_the_nearest() -> None:
 def test_a_rung_changes_one_axis(name: str) -> None:
     rungs = LADDERS[name].rungs
     assert len(rungs) > 2
-    assert [len(difference(*pair)) for pair in zip(rungs, rungs[1:], strict=False)] == [1] * (len(rungs) - 1)
+    assert [len(difference(*pair)) for pair in pairwise(rungs)] == [1] * (len(rungs) - 1)
 
 
 @pytest.mark.parametrize("name", list(LADDERS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ MASKS: dict[str, tuple[int, int, int]] = {
     "eight_negated": (8, -1, -1),
     "diagonal": (-8, 0, 2),
 }
-"""Centre, edge and corner of each mask. four and eight: jia2012; diagonal: OpenCV's Laplacian with ksize 3."""
+"""Centre, edge and corner of each mask. four, eight: jia2012; diagonal: OpenCV's Laplacian with ksize 3."""
 
 BORDERS = ("constant", "replicate", "reflect", "reflect_101", "wrap")
 """OpenCV's names. What jia2012 calls Reflect takes the opposite side of the image and is ``wrap``."""
@@ -28,18 +29,25 @@ OUTPUTS = ("laplacian", "sharpened")
 IMAGE_DTYPES = ("uint8", "uint16", "int16", "float32")
 
 PITCH_ALIGNMENT = 128
-"""Bytes. Every packed row starts at a multiple of this, so that wide loads are aligned (as cudaMallocPitch does)."""
+"""Bytes. Every packed row starts at a multiple of this, as with cudaMallocPitch: wide loads are aligned."""
 
-_PAD_MODE = {"constant": "constant", "replicate": "edge", "reflect": "symmetric", "reflect_101": "reflect", "wrap": "wrap"}
+_PAD_MODE = {
+    "constant": "constant",
+    "replicate": "edge",
+    "reflect": "symmetric",
+    "reflect_101": "reflect",
+    "wrap": "wrap",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Laplace:
     """The Laplace filter of a ``height`` x ``width`` image of 1, 3 or 4 interleaved ``channels``.
 
-    ``output`` is ``laplacian`` (L, saturated to the image's dtype) or ``sharpened`` (f - L for a negative centre of
-    the mask, f + L for a positive one, saturated once). ``border_value`` is what lies outside with the ``constant``
-    border; other borders ignore it. Images have shape (height, width) or (height, width, channels).
+    ``output`` is ``laplacian`` (L, saturated to the image's dtype) or ``sharpened`` (f - L for a negative
+    centre of the mask, f + L for a positive one, saturated once). ``border_value`` is what lies outside with
+    the ``constant`` border; other borders ignore it. Images have shape (height, width) or (height, width,
+    channels).
     """
 
     mask: str
@@ -61,19 +69,24 @@ class Laplace:
             ("channels", self.channels, (1, 3, 4)),
         ):
             if value not in known:
-                raise ValueError(f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}")
+                raise ValueError(
+                    f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}"
+                )
         if self.height < 1 or self.width < 1:
-            raise ValueError(f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1")
+            raise ValueError(
+                f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1"
+            )
         if self.border == "constant":
             self._require_border_value()
 
     def _require_border_value(self) -> None:
-        """The dtype must hold the border value: silently wrapped or rounded, every backend would answer for another."""
+        """Refuses a border value that the dtype does not hold: wrapped or rounded it is another one."""
         value = self.border_value
         if self.element.is_float:
             highest = float(np.finfo(self.dtype).max)
             if math.isfinite(value) and abs(value) > highest:
-                raise ValueError(f"border_value {value!r} is outside {self.dtype}'s range of {-highest:g} to {highest:g}")
+                limits = f"{-highest:g} to {highest:g}"
+                raise ValueError(f"border_value {value!r} is outside {self.dtype}'s range of {limits}")
             return
         info = np.iinfo(self.dtype)
         if not (info.min <= value <= info.max and value == int(value)):
@@ -104,7 +117,7 @@ class Laplace:
 
     @property
     def coefficients(self) -> tuple[int, int, int]:
-        """Centre, edge and corner of the one 3x3 mask that gives the output: sharpening folds into the mask."""
+        """Centre, edge and corner of the one mask that gives the output: sharpening folds into it."""
         centre, edge, corner = MASKS[self.mask]
         if self.output == "laplacian":
             return centre, edge, corner
@@ -144,14 +157,15 @@ class Laplace:
         return np.ascontiguousarray(rows).reshape(self.shape)
 
     def reference(self, array: Array) -> Array:
-        """Pad by one pixel, add nine shifted images, saturate. Integers in int64, floats in float64; by stripes of rows."""
+        """Pad by one pixel, add nine shifted images, saturate; in int64 or float64, by stripes of rows."""
         wide = np.float64 if self.element.is_float else np.int64
         mode = _PAD_MODE[self.border]
         border = array.dtype.type(self.border_value)
-        options: dict[str, Any] = {"constant_values": border} if mode == "constant" else {}
-        image = array.reshape(self.height, self.width, self.channels)
+        options = {"constant_values": border} if mode == "constant" else {}
+        image: Array = array.reshape(self.height, self.width, self.channels)
         # NumPy mirrors a side of one pixel onto itself for every mode but "constant", as the kernels do.
-        padded = np.pad(image, ((1, 1), (1, 1), (0, 0)), mode=mode, **options)
+        pad: Callable[..., Array] = np.pad  # Its overloads know no mode in a variable.
+        padded = pad(image, ((1, 1), (1, 1), (0, 0)), mode=mode, **options)
         result = np.empty_like(image)
         stripe = max(1, 2**19 // (self.width * self.channels))
         for top in range(0, self.height, stripe):
@@ -171,10 +185,11 @@ class Laplace:
         if self.element.is_float:
             return total
         info = np.iinfo(self.dtype)
-        return np.clip(total, info.min, info.max)
+        clipped: Array = np.clip(total, info.min, info.max)
+        return clipped
 
     def tolerance(self, array: Array) -> float:
-        """Largest allowed absolute error: 0 for integers; for float32 the bound of nine rounded products and sums."""
+        """Largest allowed absolute error: 0 for integers; float32: of nine rounded products and sums."""
         if not self.element.is_float:
             return 0.0
         centre, edge, corner = map(abs, self.coefficients)

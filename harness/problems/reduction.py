@@ -119,8 +119,10 @@ class Reduction:
             array[rng.integers(0, self.size, max(1, self.size // 16))] = 0
         else:
             lowest, highest = (-32, 32) if self.element.is_float else _range(self.dtype)
-            array[rng.integers(0, self.size)] = lowest
-            array[rng.integers(0, self.size)] = highest
+            place = int(rng.integers(0, self.size))
+            array[place] = lowest
+            # Elsewhere, where there is an elsewhere.
+            array[(place + int(rng.integers(1, max(2, self.size)))) % self.size] = highest
         return array.reshape(self.shape)
 
     def _random_integers(self, rng: np.random.Generator) -> Array:
@@ -156,7 +158,8 @@ class Reduction:
         """
         if self.op != "sum" or not self.element.is_float:
             return 0.0
-        magnitude = np.sum(np.abs(array), dtype=np.float64)
+        with np.errstate(over="ignore"):
+            magnitude = np.sum(np.abs(array), dtype=np.float64)
         bound = array.size * np.finfo(np.float64).eps / 2 * magnitude
         return float(bound) if np.isfinite(bound) else 0.0
 

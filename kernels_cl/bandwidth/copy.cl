@@ -9,6 +9,9 @@
 #ifndef STORED
 #error "STORED is not defined"
 #endif
+#ifndef VECTOR_WIDTH
+#error "VECTOR_WIDTH is not defined"
+#endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void copy(__global const STORED *restrict source, const ulong length, __global STORED *restrict destination) {

@@ -9,6 +9,9 @@
 #ifndef STORED
 #error "STORED is not defined"
 #endif
+#ifndef VECTOR_WIDTH
+#error "VECTOR_WIDTH is not defined"
+#endif
 
 // No checksum is stored in a timed call, but for one in four billion: the compiler cannot know, and must load.
 #define RARE 0x9e3779b9u

@@ -76,5 +76,5 @@ inline bool is_outside(int at, int size) {
 }
 
 inline __global const STORED *row_start(image_t image, int row) {
-  return image.source + (ulong)row * image.pitch;
+  return image.source + (ulong)(uint)row * image.pitch;
 }

@@ -9,6 +9,9 @@
 #ifndef STORED
 #error "STORED is not defined"
 #endif
+#ifndef VECTOR_WIDTH
+#error "VECTOR_WIDTH is not defined"
+#endif
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void copy(const STORED *__restrict__ source, const ulong length, STORED *__restrict__ destination) {

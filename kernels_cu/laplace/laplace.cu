@@ -32,6 +32,12 @@ typedef union {
 } results_t;
 
 #if SATURATES
+#ifndef LOWEST
+#error "LOWEST is not defined"
+#endif
+#ifndef HIGHEST
+#error "HIGHEST is not defined"
+#endif
 #define SATURATED(value) max(min(value, HIGHEST), LOWEST)
 #else
 #define SATURATED(value) (value)

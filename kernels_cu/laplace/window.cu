@@ -76,5 +76,5 @@ __device__ inline bool is_outside(int at, int size) {
 }
 
 __device__ inline const STORED *row_start(image_t image, int row) {
-  return image.source + (ulong)row * image.pitch;
+  return image.source + (ulong)(uint)row * image.pitch;
 }

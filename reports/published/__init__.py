@@ -8,7 +8,7 @@ import pandas as pd
 
 
 def published(name: str) -> pd.DataFrame:
-    """The published table ``name`` (a file of this folder without ``.csv``); lines that start with # are comments.
+    """The published table ``name``: a file of this folder without ``.csv``, its comment line left out.
 
     Raises:
         ValueError: if there is no such table; it names those there are.

@@ -1,0 +1,154 @@
+"""Figures of panels as inline SVG: transparent, text in the colour of the page, ids unique on it."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SENTINEL = "#010203"
+"""What is drawn in this colour becomes currentColor: one chart serves the light and the dark page."""
+
+DASHES = "--"
+"""The marker of a legend entry that is a dashed line."""
+
+_COLUMNS = 3
+_MANY_PANELS = 12
+_WIDTH, _PANEL_HEIGHT, _LEGEND_HEIGHT = 11.6, 2.7, 0.4
+_SVG = "http://www.w3.org/2000/svg"
+_XLINK = "http://www.w3.org/1999/xlink"
+_FONT = re.compile(r"font-family:[^;]*;\s*")
+
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    # A dollar sign in a device's name is no mathematics.
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.alpha": 0.14,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    **{f"{what}.color": SENTINEL for what in ("text", "xtick", "ytick", "grid")},
+    **{f"axes.{what}": SENTINEL for what in ("edgecolor", "labelcolor", "titlecolor")},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a legend; ``marker`` is matplotlib's, or :data:`DASHES`."""
+
+    text: str
+    colour: Any
+    marker: str
+
+    def handle(self) -> Line2D:
+        """What the legend draws."""
+        if self.marker == DASHES:
+            return Line2D([], [], color=self.colour, linestyle="--", label=self.text)
+        return Line2D(
+            [], [], color=self.colour, linestyle="none", marker=self.marker, markersize=6, label=self.text
+        )
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A figure to be: one panel an operation (column ``op`` of ``data``), drawn by ``draw``; one legend.
+
+    ``label`` says what the figure shows to those who cannot see it.
+    """
+
+    data: pd.DataFrame
+    draw: Callable[[Axes, pd.DataFrame], None]
+    legend: Sequence[Entry]
+    ylabel: str
+    label: str
+
+    def svg(self, name: str) -> str:
+        """The figure as an SVG element. ``name``, its own on the page, begins all of its ids."""
+        with _style(name):
+            figure = self._figure()
+            text = io.StringIO()
+            figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        return inline(text.getvalue(), name, self.label)
+
+    def _figure(self) -> Figure:
+        keys = _panel_keys(self.data)
+        panels = list(keys.drop_duplicates())
+        lines = -(-len(panels) // _COLUMNS)
+        figure = Figure(figsize=(_WIDTH, _PANEL_HEIGHT * lines + _LEGEND_HEIGHT), layout="constrained")
+        for place, axes in enumerate(figure.subplots(lines, _COLUMNS, squeeze=False).flat):
+            if place >= len(panels):
+                axes.set_visible(False)
+                continue
+            self.draw(axes, self.data[keys == panels[place]])
+            axes.set(title=panels[place], xlabel="", ylabel="" if place % _COLUMNS else self.ylabel)
+            axes.tick_params(axis="x", length=0)
+            axes.grid(visible=False, axis="x")
+            for tick in axes.get_xticklabels():
+                tick.set(rotation=35, ha="right", rotation_mode="anchor")
+        handles = [entry.handle() for entry in self.legend]
+        columns = min(len(handles), 8)
+        figure.legend(handles=handles, loc="outside upper left", ncols=columns, handletextpad=0.3)
+        return figure
+
+
+def _panel_keys(data: pd.DataFrame) -> pd.Series[str]:
+    """The panel of each row: its operation; of images without the border where panels would be too many."""
+    if data["op"].nunique() <= _MANY_PANELS:
+        return data["op"]
+    return data["op"].where(data["kind"] != "laplace", data["op"].str.rsplit(" ", n=1).str[0])
+
+
+@contextmanager
+def _style(name: str) -> Iterator[None]:
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
+        # Of a panel without one finite value, or too small for its labels: both are drawn all the same.
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"(seaborn|matplotlib)")
+        yield
+
+
+def inline(svg: str, name: str, label: str) -> str:
+    """matplotlib's SVG file as an element of a page.
+
+    It loses prolog, size and fonts, its ids start with ``name``, the sentinel colour becomes currentColor.
+    """
+    ElementTree.register_namespace("", _SVG)
+    ElementTree.register_namespace("xlink", _XLINK)
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        # A style element inside a page is that of the whole page, which has these lines itself.
+        for child in [*parent.findall(f"{{{_SVG}}}metadata"), *parent.findall(f"{{{_SVG}}}style")]:
+            parent.remove(child)
+        for key, value in parent.attrib.items():
+            parent.set(key, _FONT.sub("", _rename(key, value, name).replace(SENTINEL, "currentColor")))
+    del root.attrib["width"], root.attrib["height"]
+    root.attrib |= {"role": "img", "aria-label": label, "class": "chart"}
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _rename(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key in ("href", f"{{{_XLINK}}}href") and value.startswith("#"):
+        return f"#{name}-{value[1:]}"
+    return value.replace("url(#", f"url(#{name}-")

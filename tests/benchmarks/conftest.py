@@ -1,0 +1,98 @@
+"""A benchmark for each case of the suite, one open backend for each device, the machine in the JSON file."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends import DeviceInfo, open_backend
+from harness.environment import describe
+from harness.measure import Measurer, Options
+from harness.records import Case
+from harness.session import Plan, Request, discover, plan_run
+from harness.variants import label
+from tests.conftest import BENCHMARKS, benchmarks_only
+
+MeasurerOf = Callable[[Case], Measurer]
+
+
+def _asked(config: pytest.Config) -> bool:
+    """Whether the benchmarks are asked for: by ``--benchmark-only``, or by their path."""
+    named = (Path(argument.partition("::")[0]).resolve() for argument in config.args)
+    return benchmarks_only(config) or any(BENCHMARKS in (path, *path.parents) for path in named)
+
+
+@cache
+def _plan(suite: str, backends: tuple[str, ...], devices: tuple[str, ...]) -> Plan:
+    try:
+        return plan_run(Request(suite=suite, backends=backends, devices=devices))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def plan_of(config: pytest.Config) -> Plan:
+    """What the command line asks for, on the devices found here."""
+    names, texts = config.getoption("--backend") or (), config.getoption("--device") or ()
+    return _plan(config.getoption("--suite"), tuple(names), tuple(texts))
+
+
+def _why_not(config: pytest.Config) -> str:
+    """Why no benchmark runs; empty where they do."""
+    if not _asked(config):
+        return "benchmarks run with --benchmark-only, or when their path is given"
+    missing, names = discover()[1], config.getoption("--backend") or ()
+    return "; ".join(missing[name] for name in names) if names and set(names) <= set(missing) else ""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One benchmark a case; one skipped in place of all where none is asked for or possible."""
+    if "case" not in metafunc.fixturenames:
+        return
+    reason = _why_not(metafunc.config)
+    if reason:
+        metafunc.parametrize("case", [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))])
+    else:
+        plan = plan_of(metafunc.config)
+        metafunc.parametrize("case", [_parameter(case, plan.skipped.get(case)) for case in plan.cases])
+
+
+def _parameter(case: Case, skipped: str | None) -> Any:
+    text = f"{case.backend}:{case.device} {case.problem.label} {label(case.variant)} {case.cache}"
+    marks = [pytest.mark.skip(reason=skipped)] if skipped else []
+    return pytest.param(case, id=text.replace(" ", "-"), marks=marks)
+
+
+@pytest.fixture(scope="session")
+def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
+    """The measurer of a case's backend and device, opened when it is first needed."""
+    plan = plan_of(pytestconfig)
+    options = Options(plan.options.seed, plan.options.samples, plan.options.case_seconds)
+    with ExitStack() as opened:
+
+        @cache
+        def measurer(backend: str, device: int) -> Measurer:
+            return Measurer(opened.enter_context(open_backend(backend, device)), options)
+
+        yield lambda case: measurer(case.backend, case.device)
+
+
+@pytest.fixture(scope="session")
+def devices(pytestconfig: pytest.Config) -> list[DeviceInfo]:
+    """Every device found here, whether measured or not."""
+    return plan_of(pytestconfig).devices
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
+    """The environment as a run file has it, so that ``harness report`` reads the benchmarks' JSON file."""
+    if not _asked(config) or _why_not(config):
+        return
+    plan = plan_of(config)
+    command = shlex.join(["pytest", *config.invocation_params.args])
+    machine_info["harness"] = describe(plan.request.suite, command, plan.devices, plan.missing)

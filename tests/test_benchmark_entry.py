@@ -1,0 +1,68 @@
+"""The pytest-benchmark entry points from outside: a plain ``pytest`` and ``pytest --benchmark-only``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from backends import REGISTRY
+from harness.runs import load_run
+from tests.conftest import found
+
+ROOT = Path(__file__).parent.parent
+
+
+def run_pytest(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """One pytest in a process of its own, from the top of the checkout."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_benchmark_only_measures_a_suite_and_the_report_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "benchmark.json"
+    done = run_pytest(
+        "--benchmark-only", "--suite", "smoke", "--backend", "numpy", "--benchmark-json", str(path)
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = load_run(path)
+    assert run.environment["suite"] == "smoke"
+    assert "numpy" in {device["backend"] for device in run.environment["devices"]}
+    assert len(run.records) == 8
+    benchmarks = json.loads(path.read_text())["benchmarks"]
+    for benchmark, record in zip(benchmarks, run.records, strict=True):
+        assert record.status == "ok"
+        seconds = record.clocks["queue"].seconds
+        assert benchmark["stats"]["rounds"] == len(seconds)
+        assert abs(benchmark["stats"]["min"] - min(seconds)) < 1e-12
+        assert benchmark["extra_info"]["GB/s"] > 0
+        assert benchmark["extra_info"]["variant"] == "library"
+        assert benchmark["options"]["timer"] == "device_seconds"
+
+
+def test_a_plain_run_says_how_to_ask_for_benchmarks() -> None:
+    done = run_pytest("tests", "-k", "test_case")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 skipped" in done.stdout
+    assert "benchmarks run with --benchmark-only" in done.stdout
+
+
+def test_a_missing_backend_is_skipped_with_its_reason() -> None:
+    for name in REGISTRY:
+        reason = found()[name]
+        if isinstance(reason, str):
+            done = run_pytest("--benchmark-only", "--backend", name)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert reason[:60] in done.stdout.replace("\n", " ")
+
+
+def test_mistakes_are_named() -> None:
+    for arguments, message in (
+        (("--backend", "metal"), "backend 'metal' is unknown"),
+        (("--suite", "quik"), "did you mean 'quick'"),
+        (("--device", "opencl:99"), "no device matches 'opencl:99'"),
+    ):
+        done = run_pytest("--benchmark-only", *arguments)
+        assert done.returncode not in (0, 5), done.stdout
+        assert message in done.stdout + done.stderr

@@ -1,0 +1,154 @@
+"""The command: what it prints where, its exit codes, and that it starts fast because it imports little."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from backends import REGISTRY
+from harness import doctor, session
+from harness.catalogue import CONTENTS
+from harness.doctor import Finding
+from tests.command import Harness, harness, python
+
+__all__ = ["harness"]
+
+
+def test_importing_the_command_imports_nothing_heavy() -> None:
+    gpu_libraries = ["pyopencl", "pycuda", "cupy", "cuda", "pynvml"]
+    heavy = ["numpy", "pandas", "matplotlib", "seaborn", "scipy", "skimage", "pydantic", *gpu_libraries]
+    code = f"import sys, harness.cli; print([name for name in {heavy} if name in sys.modules])"
+    assert python("-c", code).stdout.strip() == "[]"
+
+
+def test_help_is_there_and_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, harness.cli\nsys.argv = ['harness', '--help']\n"
+        "try: harness.cli.main()\nexcept SystemExit as end: print('code', end.code, 'numpy' in sys.modules)"
+    )
+    done = python("-c", code)
+    assert done.stdout.strip().endswith("code 0 False")
+    for verb in ("devices", "list", "run", "report", "doctor"):
+        assert verb in done.stdout
+
+
+def test_module_is_the_command() -> None:
+    done = python("-m", "harness", "list", "backends", "--json")
+    assert done.returncode == 0
+    assert [row["name"] for row in json.loads(done.stdout)["backends"]] == list(REGISTRY)
+
+
+def test_no_verb_shows_the_help(harness: Harness) -> None:
+    shown = harness()
+    assert shown.code == 2
+    assert "doctor" in shown.out + shown.err
+
+
+def test_names_beyond_the_locale_do_not_end_the_command() -> None:
+    code = "import harness.cli as c, harness.catalogue as k, sys\n"
+    code += "k.CONTENTS['suites'] = lambda: [{'name': '\u7b97'}]\n"
+    code += "sys.argv = ['harness', 'list', 'suites']\nc.main()"
+    done = python("-c", code, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "\\u7b97" in done.stdout
+
+
+def test_devices_as_json_are_all_of_them(harness: Harness) -> None:
+    shown = harness("devices", "--json")
+    data = json.loads(shown.out)
+    assert shown.code == 0
+    assert "numpy:0" in [device["key"] for device in data["devices"]]
+    assert {device["backend"] for device in data["devices"]} | set(data["missing"]) == set(REGISTRY)
+
+
+def test_devices_as_a_table_say_what_is_missing(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
+    shown = harness("devices")
+    assert shown.code == 0
+    assert "not available: cuda: no libcuda; install the driver" in shown.out
+
+
+@pytest.mark.parametrize("what", list(CONTENTS))
+def test_list_in_both_forms(harness: Harness, what: str) -> None:
+    rows = json.loads(harness("list", what, "--json").out)[what]
+    table = harness("list", what).out
+    assert rows
+    for row in rows:
+        assert row["name"] in table
+
+
+def test_list_without_a_word_lists_everything(harness: Harness) -> None:
+    assert set(json.loads(harness("list", "--json").out)) == set(CONTENTS)
+
+
+def test_list_of_something_unknown(harness: Harness) -> None:
+    shown = harness("list", "kernels")
+    assert shown.code == 2
+    assert "problems" in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize(("status", "code"), [("ok", 0), ("note", 0), ("absent", 0), ("broken", 1)])
+def test_doctors_exit_code(harness: Harness, monkeypatch: pytest.MonkeyPatch, status: Any, code: int) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: iter([Finding("CUDA driver", status, "detail", "remedy")]))
+    table, plain = harness("doctor"), harness("doctor", "--json")
+    assert table.code == plain.code == code
+    assert status in table.out
+    assert "remedy" in table.out
+    assert json.loads(plain.out) == [
+        {"subject": "CUDA driver", "status": status, "detail": "detail", "remedy": "remedy"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "qiuck"], "did you mean 'quick'"),
+        (["run", "none.toml"], "none.toml: cannot be read: No such file"),
+        (["run", "--backend", "opnecl"], "backend 'opnecl' is unknown"),
+        (["run", "--device", "Voodoo 2"], "no device matches 'Voodoo 2'"),
+        (["run", "--image", "none.png"], "none.png: there is no such file"),
+        (["run", "--samples", "0"], "--samples"),
+        (["report", "none.jsonl"], "none.jsonl"),
+        (["run", "--resume", "none.jsonl"], "none.jsonl"),
+        (["report"], "RUN"),
+    ],
+)
+def test_mistake_is_one_message_and_exit_code_2(harness: Harness, arguments: list[str], message: str) -> None:
+    shown = harness(*arguments)
+    assert shown.code == 2
+    assert message in shown.err
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+
+
+def test_backend_that_is_missing_is_no_empty_success(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
+    shown = harness("run", harness.suite(), "--backend", "cuda")
+    assert shown.code == 2
+    assert "nothing to run here: cuda: no libcuda; install the driver" in shown.err
+
+
+def _broken() -> Any:
+    raise RuntimeError("out of cheese")
+
+
+def test_failure_is_one_message_and_exit_code_1(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "discover", _broken)
+    shown = harness("devices")
+    assert shown.code == 1
+    assert shown.err.startswith("error: RuntimeError: out of cheese")
+    assert "HARNESS_DEBUG=1" in shown.err
+    assert "Traceback" not in shown.err
+
+
+def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "discover", _broken)
+    monkeypatch.setenv("HARNESS_DEBUG", "1")
+    shown = harness("devices")
+    assert shown.code == 1
+    assert "Traceback" in shown.err

@@ -1,0 +1,220 @@
+"""The description of the machine, and the examination of it by ``harness doctor``."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness import doctor, environment
+from harness.environment import cpu_name, describe, differences
+from harness.records import FORMAT
+from tests.test_cases import CPU, CUDA, DEVICES, GPU
+
+
+def test_describe_has_what_the_report_shows() -> None:
+    data = describe("quick", "harness run quick", DEVICES, {"rocm": "not here"})
+    assert data["type"] == "environment"
+    assert data["format"] == FORMAT
+    assert (data["suite"], data["command"]) == ("quick", "harness run quick")
+    assert datetime.fromisoformat(data["started"]).tzinfo is not None
+    assert data["host"]["cores"] >= 1
+    assert data["host"]["memory_bytes"] > 2**20
+    assert data["host"]["cpu"]
+    assert data["packages"]["numpy"]
+    assert [device["name"] for device in data["devices"]] == [device.name for device in DEVICES]
+    assert data["missing"] == {"rocm": "not here"}
+    assert "nvml" in data
+    json.dumps(data, allow_nan=False)
+
+
+def test_commit_is_the_checkouts_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.invalid"]
+    if subprocess.run([*git, "init", "-q"], capture_output=True, check=False).returncode:
+        pytest.skip("git is not installed")
+    source = tmp_path / "file"
+    source.write_text("1", encoding="utf-8")
+    for arguments in (["add", "file"], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *arguments], check=True)
+    monkeypatch.setattr(environment, "_SOURCE", tmp_path.resolve())
+    clean = environment._commit()
+    assert len(clean["commit"]) == 40
+    assert clean["dirty"] is False
+    source.write_text("2", encoding="utf-8")
+    assert environment._commit() == {"commit": clean["commit"], "dirty": True}
+    inside = tmp_path / "site-packages"
+    inside.mkdir()
+    monkeypatch.setattr(environment, "_SOURCE", inside.resolve())
+    assert environment._commit() == {"commit": None, "dirty": None}
+
+
+def test_commit_without_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert environment._commit() == {"commit": None, "dirty": None}
+
+
+def test_cpu_name_is_the_makers(tmp_path: Path) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Fast CPU 9\nflags\t: fpu\n", encoding="utf-8")
+    assert cpu_name(cpuinfo) == "Fast CPU 9"
+    cpuinfo.write_text("processor\t: 0\n", encoding="utf-8")
+    assert cpu_name(cpuinfo) != "Fast CPU 9"
+    assert cpu_name(tmp_path / "none") == cpu_name(cpuinfo)
+
+
+class _FakeNvml(SimpleNamespace):
+    """As much of pynvml as is asked; the GPU does not know MIG."""
+
+    NVMLError = type("NVMLError", (Exception,), {})
+    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
+
+    def __getattr__(self, name: str) -> Any:
+        values = {
+            "nvmlDeviceGetCount": 1,
+            "nvmlSystemGetDriverVersion": "580.1",
+            "nvmlDeviceGetName": "Big GPU",
+            "nvmlDeviceGetPciInfo": SimpleNamespace(domain=0, bus=0x3B, device=0),
+            "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+            "nvmlDeviceGetPowerManagementDefaultLimit": 700_000,
+            "nvmlDeviceGetEccMode": (1, 1),
+            "nvmlDeviceGetComputeRunningProcesses": [],
+        }
+        if name == "nvmlDeviceGetMigMode":
+            return self._fail
+        return lambda *_: values.get(name, 0)
+
+    def _fail(self, *_: object) -> Any:
+        raise self.NVMLError("Not Supported")
+
+
+def test_nvml_tells_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", _FakeNvml())
+    answer = environment.nvml()
+    assert isinstance(answer, list)
+    (gpu,) = answer
+    assert gpu["driver"] == "580.1"
+    assert gpu["power_cap_watts"] == 700
+    assert gpu["physical"] == "0000:3b:00.0"
+    assert gpu["ecc"] == "on"
+    assert gpu["mig"] == "not available: Not Supported"
+
+
+def test_nvml_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    answer = environment.nvml()
+    assert isinstance(answer, str)
+    assert answer.startswith("not available: ")
+
+
+def test_differences_of_devices() -> None:
+    before = describe("quick", "", [GPU, CPU], {})["devices"]
+    assert differences(before, [CPU, GPU, CUDA]) == []
+    (changed,) = differences(before, [replace(GPU, driver="2.0"), CPU])
+    assert changed == "opencl:0 was Big GPU (driver 1.0), now Big GPU (driver 2.0)"
+    assert differences(before, [GPU]) == ["opencl:1 was Small CPU (driver 1.0), now absent"]
+
+
+def _device(**changes: object) -> dict[str, Any]:
+    return {"key": "opencl:0", "name": "X", "vendor": "V", "error": "", "repaired": "", **changes}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "nvidia", "status"),
+    [
+        ("opencl", {"devices": [_device()]}, False, "ok"),
+        ("opencl", {"devices": [_device(repaired="treated as x86-64-v3")]}, False, "note"),
+        ("opencl", {"devices": [_device(error="BuildError: no")]}, False, "broken"),
+        ("opencl", {"missing": "opencl: no platform; to get it: pip install pyopencl"}, False, "broken"),
+        ("cuda", {"missing": "cuda: no pycuda; to get it: pip install pycuda"}, False, "absent"),
+        ("cuda", {"missing": "cuda: no pycuda; to get it: pip install pycuda"}, True, "broken"),
+        ("cuda", {"crash": "ended with SIGSEGV"}, False, "broken"),
+    ],
+)
+def test_a_backends_finding(name: str, answer: dict[str, Any], nvidia: bool, status: str) -> None:
+    (finding,) = doctor._backend(name, answer, nvidia)
+    assert finding.status == status
+    if status == "broken":
+        assert finding.remedy
+    if "missing" in answer:
+        assert "pip install" in finding.remedy
+        assert "pip install" not in finding.detail
+
+
+def test_probe_that_dies_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    real = doctor._python
+    monkeypatch.setattr(doctor, "_python", lambda *_: real("-c", kill))
+    assert "SIGSEGV" in doctor._probe("opencl")["crash"]
+
+
+def test_probe_that_hangs_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = doctor._python
+    monkeypatch.setattr(doctor, "_PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(doctor, "_python", lambda *_: real("-c", "import time; time.sleep(60)"))
+    assert doctor._probe("opencl") == {"crash": "no answer within 0.2 s"}
+
+
+def test_probe_of_a_working_backend() -> None:
+    (device,) = doctor._probe("numpy")["devices"]
+    assert device["key"] == "numpy:0"
+    assert device["error"] == ""
+
+
+@pytest.mark.parametrize(
+    ("vendor", "loads", "status", "remedy"),
+    [
+        ("NVIDIA Corporation", True, "ok", ""),
+        ("pocl", True, "broken", "nvidia.icd"),
+        ("pocl", False, "broken", "NVIDIA_DRIVER_CAPABILITIES"),
+    ],
+)
+def test_nvidias_opencl(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, loads: bool, status: str, remedy: str
+) -> None:
+    def load(name: str) -> object:
+        if not loads:
+            raise OSError(f"{name}: cannot open shared object file")
+        return object()
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    finding = doctor._nvidia_opencl([_device(vendor=vendor)])
+    assert finding.status == status
+    assert remedy in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"), [(100, "CUDA_VISIBLE_DEVICES"), (803, "reboot"), (4711, "nvidia-smi")]
+)
+def test_driver_that_does_not_start(monkeypatch: pytest.MonkeyPatch, code: int, remedy: str) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(cuInit=lambda _: code))
+    finding = doctor._libcuda()
+    assert finding.status == "broken"
+    assert str(code) in finding.detail
+    assert remedy in finding.remedy
+
+
+def test_cache_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Not by permissions: root may write everywhere.
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
+    ours, pocls = doctor._cache_folders()
+    assert ours.status == "ok"
+    assert pocls.status == "broken"
+    assert str(tmp_path / "pocl") in pocls.detail
+    assert "POCL_CACHE_DIR" in pocls.remedy
+
+
+def test_busy_machine_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    assert doctor._load().status == "note"
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
+    assert doctor._load().status == "ok"

@@ -1,0 +1,113 @@
+"""Measuring in one process, on a device whose true times are known."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.base import DeviceLost
+from harness import crops
+from harness.measure import Measurer, Options
+from harness.problems import Bandwidth, Reduction
+from harness.problems.base import Array
+from harness.records import Case
+from harness.variants import Plain
+from tests.fake_backend import ENVIRONMENT, FakeBackend, FakeClock
+
+CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), Plain())
+
+
+def measurer(clock: FakeClock) -> Measurer:
+    backend = FakeBackend(clock)
+    return Measurer(backend, Options(samples=4), backend.clock.time)
+
+
+def test_each_clock_has_its_own_true_time() -> None:
+    record = measurer(FakeClock(call=20e-6, empty=2e-6, enqueue=5e-6, fixed=30e-6)).measure(CASE)
+    assert record.status == "ok"
+    true = {"queue": 20e-6, "launch": 2e-6, "event": 20e-6, "round_trip": 55e-6}
+    assert set(record.clocks) == set(true)
+    for name, seconds in true.items():
+        assert record.clocks[name].seconds == pytest.approx([seconds] * 4, rel=1e-6), name
+
+
+def test_of_a_limit_the_round_trip_is_not_measured() -> None:
+    case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
+    assert set(measurer(FakeClock()).measure(case).clocks) == {"queue", "launch", "event"}
+
+
+def test_the_same_launches_cost_is_measured_once() -> None:
+    measuring = measurer(FakeClock())
+    first, second = measuring.measure(CASE), measuring.measure(CASE)
+    assert first.clocks["launch"] is second.clocks["launch"]
+
+
+def test_the_reference_is_computed_once_for_a_problem() -> None:
+    measuring = measurer(FakeClock())
+    data = measuring.data(CASE.problem)
+    assert measuring.data(Reduction("max", "int32", (1000,))) is data
+    other = measuring.data(Reduction("min", "int32", (1000,)))
+    assert other.expected == np.iinfo(np.int32).min
+
+
+def test_the_seed_makes_the_source() -> None:
+    sources = [
+        Measurer(FakeBackend(FakeClock()), Options(seed)).data(CASE.problem).source for seed in (1, 1, 2)
+    ]
+    assert (sources[0] == sources[1]).all()
+    assert (sources[0] != sources[2]).any()
+
+
+@pytest.mark.parametrize(("memory", "count"), [(2**30, 9), (4 * 6000, 3), (100, 2)])
+def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
+    monkeypatch: pytest.MonkeyPatch, memory: int, count: int
+) -> None:
+    measuring = measurer(FakeClock())
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    case = Case("fake", 0, Reduction("max", "int32", (500,)), Plain(), "cold")
+    ledger = measuring.measure(case).ledger
+    assert ledger["sources"] == count
+    assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
+
+
+def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "DeviceLost"}))
+    with pytest.raises(DeviceLost):
+        measurer(FakeClock()).measure(CASE)
+
+
+def picture(png: str) -> Array:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))
+
+
+@pytest.mark.parametrize(
+    "shape", [(300, 700), (300, 700, 1), (300, 700, 3), (300, 700, 4), (1, 1), (256, 3, 3)]
+)
+def test_a_crop_is_the_middle(shape: tuple[int, ...]) -> None:
+    image = np.random.default_rng(1).integers(0, 255, shape, np.uint8)
+    top, left = max(0, (shape[0] - 256) // 2), max(0, (shape[1] - 256) // 2)
+    expected = image[top : top + 256, left : left + 256]
+    expected = (
+        expected[:, :, :3].squeeze(2) if shape[2:] == (1,) else expected[..., :3] if shape[2:] else expected
+    )
+    assert (picture(crops.png(image)) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("uint16", (0, 65535)),
+        ("int16", (-32768, 32767)),
+        ("float32", (0, 1)),
+        ("float32", (-9, 9)),
+        ("float32", (np.nan, 2)),
+    ],
+)
+def test_a_crop_spans_the_range_of_its_type(dtype: str, values: tuple[float, float]) -> None:
+    assert picture(crops.png(np.array([values], dtype))).tolist() == [[0, 255]]

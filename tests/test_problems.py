@@ -1,0 +1,310 @@
+"""The problems: references against literal numbers, NumPy, SciPy, OpenCV; sources, packing, tolerance."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.ndimage
+
+from harness.dtypes import DTYPES, dtype_of
+from harness.problems import (
+    BORDERS,
+    DIRECTIONS,
+    IMAGE_DTYPES,
+    MASKS,
+    OPS,
+    OUTPUTS,
+    Array,
+    Bandwidth,
+    Empty,
+    Laplace,
+    Problem,
+    Reduction,
+    problem_from_json,
+    problem_to_json,
+)
+from harness.problems.base import compare
+from harness.problems.laplace import PITCH_ALIGNMENT
+from tests.checks import pairwise, spelled
+
+PROBLEMS: list[Problem] = [
+    Reduction("minmax", "uint8", (5, 7)),
+    Reduction("sum", "float16", (3,)),
+    Laplace("four", "constant", "sharpened", "int16", 4, 5, 3, -7.0),
+    Bandwidth("read", "uint32", 12),
+    Empty((((3,), (64,)), ((2, 5), (8, 4)))),
+]
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "dtype", "expected"),
+    [
+        ("min", [3, -1, 2], "int8", -1),
+        ("max", [3, -1, 2], "int8", 3),
+        ("minmax", [[4, 9], [250, 7]], "uint8", (4, 250)),
+        ("sum", [255, 255, 255], "uint8", 765),
+        ("sum", [-128, -128], "int8", -256),
+        ("sum", [2**63, 1], "uint64", 2**63 + 1),
+        ("sum", [0.5, 0.25, -1.0], "float32", -0.25),
+        ("sum", [1e308, 1e308, -1e308], "float64", 1e308),
+        ("count_nonzero", [0.0, -0.0, np.nan, 1e-45], "float32", 2),
+    ],
+)
+def test_references_by_hand(op: str, values: Any, dtype: str, expected: Any) -> None:
+    array = np.array(values, dtype)
+    assert Reduction(op, dtype, array.shape).reference(array) == expected
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 2, 17, 4099])
+def test_sources_of_reductions(op: str, dtype: str, size: int) -> None:
+    problem = Reduction(op, dtype, (size,))
+    source = problem.make_source(seed=1)
+    assert (source.shape, source.dtype) == ((size,), np.dtype(dtype))
+    assert np.array_equal(source, problem.make_source(seed=1))
+    if size > 16:
+        assert not np.array_equal(source, problem.make_source(seed=2))
+        assert np.count_nonzero(source) > size * 0.8
+        if OPS[op].of_nothing:
+            assert np.count_nonzero(source) < size
+        else:
+            extremes = (-32, 32) if DTYPES[dtype].is_float else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            assert (source.min(), source.max()) == extremes
+            assert np.sum(source == extremes[0]) == np.sum(source == extremes[1]) == 1
+    assert problem.source_bytes == problem.bytes_moved == source.nbytes
+    assert problem.verify(problem.reference(source), source).ok
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_sums_of_float_sources_are_exact_in_any_order(dtype: str) -> None:
+    source = Reduction("sum", dtype, (70001,)).make_source(seed=4).astype(np.float64)
+    sums = {float(np.sum(source)), float(np.cumsum(source)[-1]), float(np.cumsum(np.sort(source))[-1])}
+    assert len(sums) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_element_left_out_is_found(dtype: str) -> None:
+    for op in OPS:
+        problem = Reduction(op, dtype, (257,))
+        source = problem.make_source(seed=5)
+        if OPS[op].of_nothing:
+            left_out = source[source != 0][:1]
+            without = np.delete(source, np.flatnonzero(source)[0])
+            assert left_out.size == 1
+        else:
+            without = np.delete(source, source.argmin() if op != "max" else source.argmax())
+        verification = problem.verify(problem.reference(without), source)
+        assert not verification.ok, op
+        assert verification.error > 0
+        assert "expected" in verification.message
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
+    problem = Reduction(op, dtype, (1000,))
+    source = problem.make_source(seed=6)
+    partials = np.zeros(4, problem.partial_dtype)
+    for partial, part in zip(partials, np.array_split(source, 4), strict=True):
+        answer = Reduction(op, dtype, part.shape).reference(part)
+        values = answer if isinstance(answer, tuple) else (answer,)
+        for name, value in zip(problem.partial_dtype.names or (), values, strict=True):
+            partial[name] = value
+    assert problem.verify(problem.finish(partials), source).ok
+
+
+def test_tolerance_of_sums() -> None:
+    problem = Reduction("sum", "float64", (3,))
+    array = np.array([1.0, -2.0, 1.0])
+    assert problem.tolerance(array) == 3 * 2**-53 * 4
+    assert problem.tolerance(np.array([1.0, np.inf, 1.0])) == 0
+    assert Reduction("max", "float64", (3,)).tolerance(array) == 0
+    assert Reduction("sum", "int64", (3,)).tolerance(array.astype(int)) == 0
+
+
+def test_compare_scalars() -> None:
+    assert compare(3, 3, 0.0).ok
+    assert compare(np.nan, np.nan, 0.0).ok
+    assert compare(-0.0, 0.0, 0.0).ok
+    assert not compare(np.nan, 1.0, 10.0).ok
+    assert compare(1.25, 1.0, 0.5).error == 0.25
+    assert compare(2**63 + 1, np.uint64(2**63), 0.0).error == 1
+    wrong = compare(np.int32(3), 5, 0.0)
+    assert (wrong.ok, wrong.error) == (False, 2)
+    assert "result: got np.int32(3), expected" in wrong.message
+
+
+def test_compare_arrays() -> None:
+    expected = np.arange(12).reshape(3, 4)
+    actual = expected.copy()
+    actual[1, 2] += 5
+    actual[2, 3] -= 9
+    wrong = compare(actual, expected, 0.0)
+    assert (wrong.ok, wrong.error) == (False, 9)
+    assert wrong.message.startswith(
+        "2 of 12 values differ; first at (1, 2): got np.int64(11), expected np.int64(6)"
+    )
+    assert "shape (3,) where (3, 4) is expected" in compare(actual[:, 0], expected, 0.0).message
+    assert compare((1, 3), (1, 2), 0.0).message.startswith("1 of 2 values differ; first at (1,)")
+    assert compare(actual, expected, 9.0).ok
+
+
+_SCIPY_MODES = {
+    "constant": "constant",
+    "replicate": "nearest",
+    "reflect": "reflect",
+    "reflect_101": "mirror",
+    "wrap": "grid-wrap",
+}
+_LAPLACES = pairwise(
+    {
+        "mask": list(MASKS),
+        "border": BORDERS,
+        "output": OUTPUTS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        "size": ((1, 1), (1, 6), (2, 1), (3, 3), (17, 33), (40, 23)),
+    }
+)
+
+
+def scipy_laplace(problem: Laplace, image: Array) -> Array:
+    """The same filter by SciPy: correlate with the mask, sharpen, saturate, in that order."""
+    centre, edge, corner = MASKS[problem.mask]
+    weights = np.array([[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]], np.float64)
+    wide = image.astype(np.float64).reshape(problem.height, problem.width, problem.channels)
+    mode = _SCIPY_MODES[problem.border]
+    result = scipy.ndimage.correlate(wide, weights[..., None], mode=mode, cval=problem.border_value)
+    if problem.output == "sharpened":
+        result = wide - result if centre < 0 else wide + result
+    if problem.dtype != "float32":
+        info = np.iinfo(problem.dtype)
+        result = np.clip(result, info.min, info.max)
+    return np.asarray(result.astype(problem.dtype).reshape(problem.shape))
+
+
+@pytest.mark.parametrize("point", _LAPLACES, ids=spelled)
+def test_the_laplace_reference_is_scipys(point: dict[str, Any]) -> None:
+    height, width = point.pop("size")
+    value = 3.0 if point["border"] == "constant" else 0.0
+    problem = Laplace(height=height, width=width, border_value=value, **point)
+    image = problem.make_source(seed=7)
+    expected = scipy_laplace(problem, image)
+    assert problem.reference(image).dtype == image.dtype
+    outcome = problem.verify(expected, image)
+    assert outcome.ok, outcome.message
+
+
+@pytest.mark.parametrize(("mask", "ksize"), [("four", 1), ("diagonal", 3)])
+@pytest.mark.parametrize("border", ["constant", "replicate", "reflect", "reflect_101"])
+def test_the_laplace_reference_is_opencvs(mask: str, ksize: int, border: str) -> None:
+    cv2 = pytest.importorskip("cv2", reason="opencv-python-headless is not installed")
+    problem = Laplace(mask, border, "laplacian", "uint8", 37, 53)
+    image = problem.make_source(seed=8)
+    border_type = getattr(cv2, f"BORDER_{border.upper()}")
+    expected = cv2.Laplacian(image, cv2.CV_8U, ksize=ksize, borderType=border_type)
+    np.testing.assert_array_equal(problem.reference(image), expected)
+
+
+def test_sharpening_by_hand() -> None:
+    image = np.array([[10, 10, 10], [10, 20, 10], [10, 10, 10]], np.uint8)
+    for mask in ("four", "four_negated"):
+        sharpened = Laplace(mask, "replicate", "sharpened", "uint8", 3, 3).reference(image)
+        assert sharpened.tolist() == [[10, 0, 10], [0, 60, 0], [10, 0, 10]]
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize("width", [1, 31, 32, 33])
+def test_packed_rows(dtype: str, channels: int, width: int) -> None:
+    problem = Laplace("four", "wrap", "laplacian", dtype, 5, width, channels)
+    image = problem.make_source(seed=9)
+    packed = problem.pack(image[::-1])
+    assert packed.shape == (5, problem.pitch)
+    assert packed.strides[0] % PITCH_ALIGNMENT == 0
+    assert packed.flags.c_contiguous
+    assert problem.pitch - problem.row_elements < PITCH_ALIGNMENT // packed.itemsize
+    np.testing.assert_array_equal(problem.finish(packed.reshape(-1)), image[::-1])
+    assert problem.source_bytes == image.nbytes
+    assert problem.bytes_moved == 2 * image.nbytes
+
+
+def test_a_wrong_pixel_is_found() -> None:
+    problem = Laplace("eight", "reflect", "sharpened", "float32", 9, 9)
+    image = problem.make_source(seed=10)
+    answer = problem.reference(image)
+    answer[4, 5] += 2 * problem.tolerance(image)
+    assert problem.verify(answer, image).message.startswith("1 of 81 values differ; first at (4, 5)")
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_bandwidth(direction: str, dtype: str) -> None:
+    problem = Bandwidth(direction, dtype, 1003)
+    source = problem.make_source(seed=11)
+    assert (source.dtype, source.size) == (np.dtype(dtype), 1003)
+    assert problem.bytes_moved == source.nbytes * (2 if direction == "copy" else 1)
+    flipped = source.view(np.uint8).copy()
+    flipped[500] ^= 0x10
+    assert problem.verify(problem.reference(source), source).ok
+    assert not problem.verify(problem.reference(flipped.view(dtype)), source).ok
+
+
+def test_a_checksum_by_hand() -> None:
+    words = np.array([0x01020304, 0x10203040, 0xFFFFFFFF], np.uint32)
+    expected = 0x01020304 ^ 0x10203040 ^ 0xFFFFFFFF
+    assert Bandwidth("read", "uint32", 3).reference(words) == expected
+    assert Bandwidth("read", "uint32", 3).finish(words[::-1]) == expected
+    # Four bytes a word, then the word folded: the same as byte by byte.
+    assert Bandwidth("read", "uint8", 12).finish(words) == np.bitwise_xor.reduce(words.view(np.uint8))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.label)
+def test_plain_data_and_back(problem: Problem) -> None:
+    data = json.loads(json.dumps(problem_to_json(problem)))
+    again = problem_from_json(data)
+    assert again == problem
+    assert hash(again) == hash(problem)
+
+
+def test_labels() -> None:
+    assert [problem.label for problem in PROBLEMS] == [
+        "minmax uint8 5x7",
+        "sum float16 3",
+        "sharpened four constant(-7) int16C3 5x4",
+        "read uint32 12",
+        "empty 3 groups of 64, 2x5 groups of 8x4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"kind": "sort"}, "kind 'sort' is unknown; known are reduction"),
+        ({"kind": "reduction", "op": "sum"}, "missing"),
+        ({"kind": "reduction", "op": "sum", "dtype": "int8", "shape": [1], "x": 1}, "unexpected"),
+        ({"kind": "reduction", "op": "mean", "dtype": "int8", "shape": [1]}, "op 'mean' is unknown"),
+        ({"kind": "reduction", "op": "sum", "dtype": "int4", "shape": [1]}, "dtype 'int4' is unknown"),
+        ({"kind": "bandwidth", "direction": "write", "dtype": "int8", "size": 1}, "direction 'write'"),
+        ({"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 0}, "size 0 is not positive"),
+    ],
+)
+def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        problem_from_json(data)
+
+
+@pytest.mark.parametrize("value", [-1, 256, 0.5, float("nan")])
+def test_a_border_value_that_the_dtype_cannot_hold_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="border_value"):
+        Laplace("four", "constant", "laplacian", "uint8", 3, 3, border_value=value)
+
+
+def test_dtype_of() -> None:
+    assert dtype_of(np.zeros(1, np.int16)).kernel == "short"
+    with pytest.raises(TypeError, match=r">i2.*supported are uint8"):
+        dtype_of(np.zeros(1, ">i2"))

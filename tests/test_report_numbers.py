@@ -1,0 +1,286 @@
+"""What the report derives from a run: medians, limits, ratios, tables, against known times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import reports
+from harness.records import Clock
+from harness.runs import Run
+from harness.variants import ReductionVariant
+from reports import format as write
+from reports.frame import frame, ordered_sizes, ordered_types
+from reports.headline import headlines
+from reports.published import published
+from reports.ratios import FASTEST, FASTEST_IS_IDENTICAL, IDENTICAL, Comparison, comparisons
+from reports.tables import reasons, record_table
+from tests.report_data import (
+    BOTH,
+    GPU,
+    REDUCTION,
+    cpu_run,
+    device,
+    gpu_run,
+    laplace,
+    limit,
+    record,
+    reduction,
+    run_of,
+)  # fmt: skip
+
+
+def row_of(table: pd.DataFrame, number: int = 0) -> Any:
+    """One row of a table."""
+    return table.iloc[number]
+
+
+def only(run: Run) -> Comparison:
+    """The one comparison of a run."""
+    (comparison,) = comparisons(frame(run))
+    return comparison
+
+
+def test_frame_derives_median_net_and_bandwidth() -> None:
+    row = row_of(frame(run_of(record("opencl", reduction(), 10e-6, launch=4e-6))))
+    assert row["queue"] == pytest.approx(10e-6)
+    assert row["queue_p25"] == pytest.approx(9.95e-6)
+    assert row["net"] == pytest.approx(6e-6)
+    assert row["bytes_per_second"] == pytest.approx(2560 * 2560 * 4 / 10e-6)
+
+
+def test_laplace_moves_its_image_twice() -> None:
+    row = row_of(frame(run_of(record("opencl", laplace(1000), 1e-3))))
+    assert row["bytes_per_second"] == pytest.approx(2e9)
+    assert (row["op"], row["type"], row["size"]) == ("laplacian four reflect_101", "uint8C1", "1000x1000")
+
+
+def test_net_is_absent_where_launching_costs_as_much_as_the_call() -> None:
+    row = row_of(frame(run_of(record("opencl", reduction(), 4e-6, launch=4.1e-6))))
+    assert math.isnan(row["net"])
+
+
+def test_samples_that_are_no_times_are_left_out_and_said() -> None:
+    good = record("opencl", reduction(), 2e-6)
+    odd = replace(good, clocks={"queue": Clock((math.nan, 2e-6, math.inf, -1.0), 1)})
+    row = row_of(frame(run_of(odd)))
+    assert row["queue"] == 2e-6
+    assert row["note"] == "3 of 4 samples are no times and were left out"
+
+
+def test_limit_is_the_fastest_of_equal_source_on_the_same_device_and_cache() -> None:
+    size = reduction().source_bytes
+    run = run_of(
+        limit("read", size, 3e12),
+        limit("read", size, 4e12),
+        limit("read", size * 2, 9e12),
+        limit("copy", size, 8e12),
+        limit("read", size, 7e12, "cold"),
+        record("cuda", reduction(), size / 2e12),
+    )
+    row = row_of(frame(run), 5)
+    assert (row["limit"], row["limit_by"], row["limit_exact"]) == (pytest.approx(4e12), "opencl:0", True)
+    assert row["share"] == pytest.approx(0.5)
+    assert not row["above_limit"]
+
+
+def test_limit_of_another_device_does_not_count() -> None:
+    elsewhere = (device("opencl", physical="cpu"), device("cuda"))
+    run = run_of(
+        limit("read", reduction().source_bytes, 1e10), record("cuda", reduction(), 1e-5), devices=elsewhere
+    )
+    assert math.isnan(row_of(frame(run), 1)["share"])
+
+
+def test_nearest_limit_is_taken_and_said() -> None:
+    size = reduction().source_bytes
+    run = run_of(
+        limit("read", size // 16, 1e12),
+        limit("read", size * 2, 5e12),
+        record("cuda", reduction(), size / 1e12),
+    )
+    row = row_of(frame(run), 2)
+    assert (row["limit_bytes"], row["limit_exact"], row["share"]) == (size * 2, False, pytest.approx(0.2))
+    assert "≈" in reports.render(run, "x")
+
+
+def test_images_are_measured_against_the_copy_limit() -> None:
+    problem = laplace(2560)
+    run = run_of(
+        limit("copy", problem.source_bytes, 2e12),
+        limit("read", problem.source_bytes, 4e12),
+        record("cuda", problem, problem.bytes_moved / 1e12),
+    )
+    assert row_of(frame(run), 2)["share"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("excess", "flagged"), [(1.01, False), (1.03, True)])
+def test_more_than_two_per_cent_above_the_limit_is_flagged(excess: float, flagged: bool) -> None:
+    size = reduction().source_bytes
+    run = run_of(limit("read", size, 1e12), record("cuda", reduction(), size / (excess * 1e12)))
+    assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
+    assert ("1 case above the measured limit" in reports.render(run, "x")) is flagged
+
+
+def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
+    # design.md's measurement at 2560x2560: gross 0.73, net 1.09.
+    comparison = only(
+        run_of(
+            record("opencl", reduction(), 8.55e-6, launch=4.1e-6),
+            record("cuda", reduction(), 6.26e-6, launch=1.43e-6),
+        )
+    )
+    pair = row_of(comparison.pairs)
+    assert (comparison.first, comparison.second, pair["pairing"]) == ("OpenCL", "CUDA", FASTEST_IS_IDENTICAL)
+    assert pair["gross"] == pytest.approx(0.732, abs=1e-3)
+    assert pair["net"] == pytest.approx(1.085, abs=1e-3)
+
+
+def test_no_net_ratio_with_one_launch_clock() -> None:
+    comparison = only(
+        run_of(record("opencl", reduction(), 8e-6, launch=4e-6), record("cuda", reduction(), 6e-6))
+    )
+    assert math.isnan(row_of(comparison.pairs)["net"])
+    assert comparison.summaries()[0].net is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record("cuda", reduction(), 1e-6, cache="cold"),
+        record("cuda", reduction(dtype="float32"), 1e-6),
+        record("cuda", reduction(), 1e-6, index=1),
+        record("cuda", reduction(), status="skipped", reason="no"),
+        record("cuda", reduction(), math.nan),
+        replace(
+            record("cuda", reduction(), 1e-6), clocks={"event": Clock((1e-6,)), "round_trip": Clock((1e-6,))}
+        ),
+        record("cuda", reduction(), 1e-6, role="limit"),
+    ],
+    ids=["cache", "problem", "device", "skipped", "no time", "other clocks", "limit"],
+)
+def test_what_differs_in_more_than_the_backend_is_no_pair(other: Any) -> None:
+    run = run_of(
+        record("opencl", reduction(), 1e-6),
+        other,
+        devices=(*BOTH, device("cuda", 1, physical="0000:01:00.0")),
+    )
+    assert comparisons(frame(run)) == []
+    assert "No two backends measured the same problem on the same hardware." in reports.render(run, "x")
+
+
+def test_devices_that_the_environment_does_not_know_are_not_paired() -> None:
+    run = run_of(record("opencl", reduction(), 1e-6), record("cuda", reduction(), 1e-6), devices=())
+    assert comparisons(frame(run)) == []
+
+
+def test_fastest_of_each_side_and_identical_variants_beside_it() -> None:
+    other = ReductionVariant(vector_width=1)
+    run = run_of(
+        record("opencl", reduction(), 4e-6, variant=REDUCTION),
+        record("opencl", reduction(), 5e-6, variant=other),
+        record("cuda", reduction(), 6e-6, variant=REDUCTION),
+        record("cuda", reduction(), 2e-6, variant=other),
+    )
+    pairs = only(run).pairs
+    assert dict(
+        zip(pairs["first_variant"] + "|" + pairs["pairing"], pairs["gross"].round(6), strict=True)
+    ) == {
+        pairs["first_variant"][0] + "|" + FASTEST: 0.5,
+        pairs["first_variant"][0] + "|" + IDENTICAL: 1.5,
+        pairs["first_variant"][2] + "|" + IDENTICAL: 0.4,
+    }
+    assert only(run).summaries()[0].count == 1
+
+
+def test_geometric_mean_by_kind() -> None:
+    run = run_of(
+        record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
+        record("opencl", reduction("max"), 2e-6), record("cuda", reduction("max"), 1e-6),
+        record("opencl", laplace(), 1e-6), record("cuda", laplace(), 3e-6),
+    )  # fmt: skip
+    means = {summary.kind: summary.gross for summary in only(run).summaries()}
+    assert means == {"reduction": pytest.approx(1.0), "laplace": pytest.approx(3.0)}
+
+
+def test_without_cuda_the_best_library_stands_in_and_the_page_says_so() -> None:
+    run = cpu_run()
+    (headline,) = headlines(frame(run), comparisons(frame(run)))
+    assert "best library here, numpy" in headline.answer
+    assert any("CUDA has no result on this device" in sentence for sentence in headline.rest)
+    assert any("host-bound" in sentence for sentence in headline.rest)
+
+
+def test_host_bound_and_other_places_are_marked() -> None:
+    devices = (device("opencl", physical="cpu"), device("numpy", physical="cpu"))
+    run = run_of(
+        record("opencl", reduction(), 1e-6),
+        record("numpy", reduction(), 2e-6, note="host-bound: no gate", location="host"),
+        devices=devices,
+    )
+    marks = row_of(only(run).pairs)["marks"]
+    assert marks == "numpy: host-bound: no gate; the result is on the device against the host"
+
+
+def test_reasons_are_grouped_the_gravest_first() -> None:
+    found = reasons(frame(gpu_run()))
+    assert [(reason.status, reason.backend, reason.count) for reason in found] == [
+        ("wrong", "opencl", 1), ("failed", "cuda", 1), ("skipped", "cupy", 7),
+    ]  # fmt: skip
+    assert len(found[2].problems) == 7
+
+
+def test_record_table_has_every_record_and_sorts_by_numbers() -> None:
+    run = gpu_run()
+    table = record_table(frame(run))
+    assert len(table.lines) == len(run.records)
+    assert all(len(line.cells) == len(table.headings) for line in table.lines)
+    queue = table.lines[1].cells[7]
+    assert float(queue.sort) == pytest.approx(row_of(frame(run), 1)["queue"])
+    assert "p25 to p75" in queue.title
+
+
+def test_order_of_types_and_sizes() -> None:
+    assert ordered_types(["float64", "uint8C4", "int32", "uint8C1", "uint8", "odd"]) == [
+        "uint8", "uint8C1", "uint8C4", "int32", "float64", "odd",
+    ]  # fmt: skip
+    assert ordered_sizes(frame(run_of(*(record("cuda", reduction(side=s)) for s in (2560, 64, 512))))) == [
+        "64x64", "512x512", "2560x2560",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (write.us(6.264e-6), "6.26"), (write.us(1234.56e-6), "1,234.6"), (write.us(0.1), "100,000"),
+        (write.us(math.nan), "–"), (write.gb_s(4.23456e12), "4,235"), (write.gb_s(1.234e9), "1.23"),
+        (write.gb_s(12.34e9), "12.3"), (write.gb_s(1.5e6), "0.0015"), (write.gb_s(math.inf), "–"),
+        (write.percent(0.8876), "88.8"), (write.ratio(0.7315), "0.73"), (write.ratio(math.nan), "–"),
+        (write.size(26214400), "25 MiB"), (write.size(0), "–"), (write.size(1638400), "1.56 MiB"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written(text: str, expected: str) -> None:
+    assert text == expected
+
+
+def test_published_tables_are_those_of_the_papers() -> None:
+    table = published("yan2011_table5_c2050_time")
+    cuda = table[table["implementation"] == "cuda"].iloc[0]
+    assert (cuda["uint8"], cuda["float64"]) == (242.14, 627.98)
+    with pytest.raises(ValueError, match="'nothing' is unknown; known are claims"):
+        published("nothing")
+
+
+def test_gpu_and_processor_are_told_apart() -> None:
+    run = gpu_run()
+    found = comparisons(frame(run))
+    assert [(c.physical, c.first, c.second) for c in found] == [
+        (GPU, "OpenCL", "CUDA"), (GPU, "OpenCL", "the best library"), (GPU, "CUDA", "the best library"),
+    ]  # fmt: skip
+    assert [headline.answer for headline in headlines(frame(run), found)][1:] == [
+        "Nothing to compare: numpy alone was measured here."
+    ]

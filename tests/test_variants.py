@@ -1,0 +1,223 @@
+"""The axes as data: fields, values, files, labels, JSON; ladders; what a device refuses; the defaults."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.base import DeviceInfo
+from harness.defaults import default_variant
+from harness.dtypes import DTYPES
+from harness.ladders import LADDERS
+from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.variants import (
+    AXES,
+    PER_PROBLEM,
+    BandwidthVariant,
+    LaplaceVariant,
+    Plain,
+    ReductionVariant,
+    Variant,
+    difference,
+    group_items,
+    label,
+    variant_from_json,
+    variant_to_json,
+    violations,
+)
+
+ROOT = Path(__file__).parent.parent
+KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), Plain()]
+
+GPU = DeviceInfo(
+    backend="opencl",
+    index=0,
+    name="a GPU",
+    platform="a platform",
+    vendor="a vendor",
+    driver="1",
+    kind="gpu",
+    compute_units=108,
+    memory_bytes=2**36,
+    max_allocation_bytes=2**34,
+    local_memory_bytes=48 * 2**10,
+    max_group_size=1024,
+    cache_bytes=40 * 2**20,
+    wave_width=32,
+    float64=True,
+    physical="0000:3b:00.0",
+)
+SMALL_GPU = replace(GPU, max_group_size=256, local_memory_bytes=2**14, float64=False, wave_width=0)
+CPU = replace(GPU, kind="cpu", compute_units=2, max_group_size=4096, wave_width=1, physical="cpu")
+
+FOLDERS = {
+    ("reduction", "storage"): "reduction/load",
+    ("reduction", "stride"): "stride",
+    ("reduction", "tree"): "reduction/tree",
+    ("reduction", "finish"): "reduction/finish",
+    ("bandwidth", "stride"): "stride",
+    ("laplace", "border_code"): "laplace/border_code",
+}
+"""The axes whose values are pieces of code, with their folder in both dialects."""
+
+
+@pytest.mark.parametrize("variant", KINDS, ids=lambda variant: variant.kind)
+def test_every_field_is_an_axis_and_its_default_a_value(variant: Variant) -> None:
+    axes = AXES[variant.kind]
+    assert [field.name for field in fields(variant)] == list(axes)
+    for name, values in axes.items():
+        assert getattr(variant, name) in values
+        assert len(set(values)) == len(values)
+
+
+@pytest.mark.parametrize("dialect", ["cl", "cu"])
+def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
+    coded = {(kind, name) for kind, axes in AXES.items() for name, values in axes.items() if _is_code(values)}
+    assert coded == set(FOLDERS)
+    for (kind, name), folder in FOLDERS.items():
+        files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
+        assert files == set(AXES[kind][name]), f"{kind} {name}"
+    ops = {path.stem for path in (ROOT / f"kernels_{dialect}" / "reduction/ops").glob(f"*.{dialect}")}
+    assert ops == set(OPS)
+
+
+def _is_code(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def every_value() -> list[Variant]:
+    """Each kind's default, and each value of each axis once."""
+    found: list[Variant] = []
+    for variant in KINDS:
+        found.append(variant)
+        for name, values in AXES[variant.kind].items():
+            found += [replace(variant, **{name: v}) for v in values if v != getattr(variant, name)]
+    return found
+
+
+def test_labels_are_unique() -> None:
+    labels = [(variant.kind, label(variant)) for variant in every_value()]
+    assert len(set(labels)) == len(labels)
+
+
+def test_plain_data_and_back() -> None:
+    for variant in every_value():
+        assert variant_from_json(variant_to_json(variant)) == variant
+    assert variant_from_json({"kind": "reduction", "tree": "naive"}) == ReductionVariant(tree="naive")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, plain"),
+        ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
+        ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
+        ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16"),
+        ({"kind": "reduction", "vector_width": True}, r"vector_width = True"),
+        ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
+        ({"kind": "plain", "tree": "naive"}, r"its axes are none"),
+    ],
+)
+def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        variant_from_json(data)
+
+
+def test_difference() -> None:
+    before, after = ReductionVariant(), ReductionVariant(tree="naive", groups=8)
+    assert difference(before, after) == {"groups": 8, "tree": "naive"}
+    assert difference(before, before) == {}
+    with pytest.raises(ValueError, match="different kinds"):
+        difference(before, LaplaceVariant())
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_a_rung_changes_one_axis(name: str) -> None:
+    rungs = LADDERS[name].rungs
+    assert len(rungs) >= 2
+    for before, after in itertools.pairwise(rungs):
+        assert len(difference(before, after)) == 1
+        assert variant_from_json(variant_to_json(after)) == after
+
+
+@pytest.mark.parametrize("device", [GPU, SMALL_GPU, CPU], ids=["gpu", "small gpu", "cpu"])
+def test_defaults_run_everywhere(device: DeviceInfo) -> None:
+    problems: list[Problem] = [Reduction(op, dtype, (9, 9)) for op in OPS for dtype in DTYPES]
+    problems += [
+        Laplace("four", "wrap", "laplacian", dtype, 9, 9, channels)
+        for dtype in IMAGE_DTYPES
+        for channels in (1, 3, 4)
+    ]
+    problems += [Bandwidth(direction, dtype, 9) for direction in ("read", "copy") for dtype in DTYPES]
+    problems.append(Empty((((1,), (1,)),)))
+    for problem in problems:
+        variant = default_variant(problem, device)
+        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
+        reasons = violations(variant, problem, device)
+        if device.float64 or not _needs_float64(problem):
+            assert reasons == [], problem.label
+        else:
+            assert reasons == ["the device has no float64 arithmetic"], problem.label
+
+
+def _needs_float64(problem: Problem) -> bool:
+    if not isinstance(problem, Reduction):
+        return isinstance(problem, Bandwidth) and problem.dtype == "float64"
+    return problem.dtype == "float64" or (problem.op == "sum" and problem.element.is_float)
+
+
+@pytest.mark.parametrize(
+    ("variant", "problem", "device", "reason"),
+    [
+        (Plain(), Reduction("min", "int8", (9,)), GPU, "takes a reduction variant, not a plain one"),
+        (ReductionVariant(), Bandwidth("read", "int8", 9), GPU, "takes a bandwidth variant"),
+        (
+            ReductionVariant(group_size=512),
+            Reduction("min", "int8", (9,)),
+            SMALL_GPU,
+            "512 work-items is larger",
+        ),
+        (
+            LaplaceVariant(group_height=64),
+            Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
+            GPU,
+            "2048 work",
+        ),
+        (ReductionVariant(), Reduction("sum", "float32", (9,)), SMALL_GPU, "no float64 arithmetic"),
+        (ReductionVariant(), Reduction("min", "int8", (2**35,)), GPU, "source of 34359738368 bytes is over"),
+        (
+            ReductionVariant(group_size=1024),
+            Reduction("minmax", "int64", (9,)),
+            replace(GPU, local_memory_bytes=2**13),
+            "needs 16384 bytes of local memory, the device has 8192",
+        ),
+        (
+            LaplaceVariant(rows_per_item=2, loads_in_flight=8),
+            Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
+            GPU,
+            "no multiple of 8 loads in flight",
+        ),
+        (
+            LaplaceVariant(group_height=1),
+            Laplace("four", "wrap", "laplacian", "uint8", 2**17, 1),
+            GPU,
+            "more rows_per_item or a larger group_height helps",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_violations(variant: Variant, problem: Problem, device: DeviceInfo, reason: str) -> None:
+    reasons = violations(variant, problem, device)
+    assert len(reasons) == 1
+    assert reason in reasons[0]
+
+
+def test_group_items() -> None:
+    assert group_items(ReductionVariant(group_size=64)) == 64
+    assert group_items(LaplaceVariant(group_width=16, group_height=4)) == 64
+    assert group_items(Plain()) == 1
+    assert PER_PROBLEM in AXES["reduction"]["groups"]
