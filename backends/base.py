@@ -150,7 +150,9 @@ class Prepared(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
@@ -297,12 +299,16 @@ class Backend(ABC):
 
         host = np.asarray(image)
         if host.ndim not in (2, 3):
-            raise ValueError(f"an image has shape (height, width) or (height, width, channels), not {host.shape}")
+            raise ValueError(
+                f"an image has shape (height, width) or (height, width, channels), not {host.shape}"
+            )
         if not host.dtype.isnative:
             raise ValueError(f"an image must be in native byte order, not {host.dtype!r}")
         channels = host.shape[2] if host.ndim == 3 else 1
         value = float(border_value)
-        problem = Laplace(mask, border, output, host.dtype.name, host.shape[0], host.shape[1], channels, value)
+        problem = Laplace(
+            mask, border, output, host.dtype.name, host.shape[0], host.shape[1], channels, value
+        )
         return np.asarray(self.compute(problem, host.reshape(problem.shape), variant)).reshape(host.shape)
 
     def compute(self, problem: Problem, host: Array, variant: Variant | None = None) -> Any:
@@ -322,5 +328,7 @@ class Backend(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()

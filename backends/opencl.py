@@ -76,7 +76,9 @@ class OpenClBackend(OwnKernelBackend):
     def gate(self) -> Gate:
         event = cl.UserEvent(self._context)
         cl.enqueue_barrier(self._queue, wait_for=[event])
-        return Gate(open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=self._queue.flush)
+        return Gate(
+            open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=self._queue.flush
+        )
 
     def synchronize(self) -> None:
         with _typed_errors("waiting for the queue"):
@@ -90,10 +92,14 @@ class OpenClBackend(OwnKernelBackend):
             # pyopencl warns whenever a compiler has said anything at all.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                # The drivers cache binaries themselves.
-                return cl.Program(self._context, source).build(["-cl-std=CL1.2"], cache_dir=False)
+                # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
+                program = cl.Program(self._context, source)
+                program.build(["-cl-std=CL1.2"], cache_dir=False)  # type: ignore[arg-type]
+                return program
             except cl.RuntimeError as error:
-                raise BuildError(f"{self.device.key}: the kernel does not compile", source, str(error)) from error
+                raise BuildError(
+                    f"{self.device.key}: the kernel does not compile", source, str(error)
+                ) from error
 
     def _kernel(self, program: cl.Program, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:
         kernel = cl.Kernel(program, launch.kernel)
@@ -120,7 +126,7 @@ class OpenClBackend(OwnKernelBackend):
 
     def _fill(self, handle: cl.Buffer, nbytes: int, byte: int) -> None:
         with _typed_errors(f"filling {nbytes} bytes", allocating=True):
-            cl.enqueue_fill_buffer(self._queue, handle, np.uint8(byte), 0, nbytes)
+            cl.enqueue_fill_buffer(self._queue, handle, np.array(byte, np.uint8), 0, nbytes)
 
     def _download(self, handle: cl.Buffer, host: Array) -> None:
         with _typed_errors("fetching the result"):
@@ -145,7 +151,9 @@ def _all_devices() -> list[cl.Device]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError as error:
-        raise BackendUnavailable(f"opencl: no OpenCL platform is registered ({error}); {_HOW_TO_GET}") from error
+        raise BackendUnavailable(
+            f"opencl: no OpenCL platform is registered ({error}); {_HOW_TO_GET}"
+        ) from error
     found = []
     for platform in platforms:
         try:
@@ -163,7 +171,11 @@ def _all_devices() -> list[cl.Device]:
 def _describe(index: int, device: cl.Device) -> DeviceInfo:
     kinds = {cl.device_type.CPU: "cpu", cl.device_type.GPU: "gpu"}
     kind = next((name for bit, name in kinds.items() if device.type & bit), "accelerator")
-    details = {"version": device.version, "opencl_c": device.opencl_c_version, "extensions": device.extensions}
+    details = {
+        "version": device.version,
+        "opencl_c": device.opencl_c_version,
+        "extensions": device.extensions,
+    }
     repaired = repair(device.int_ptr, device.version)
     if repaired:
         details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"

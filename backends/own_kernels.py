@@ -87,7 +87,9 @@ class OwnKernelBackend(Backend):
 class PreparedPlan(Prepared):
     """A plan with its memory allocated, its program built and its launches bound, once for each source."""
 
-    def __init__(self, backend: OwnKernelBackend, problem: Problem, plan: Plan, sources: Sequence[DeviceArray]) -> None:
+    def __init__(
+        self, backend: OwnKernelBackend, problem: Problem, plan: Plan, sources: Sequence[DeviceArray]
+    ) -> None:
         self._backend, self._problem, self._plan, self._sources = backend, problem, plan, sources
         source = assemble(backend.dialect, plan.files, plan.macros)
         self.source_hash = source_hash(source)

@@ -69,14 +69,21 @@ def repair(device_pointer: int, device_version: str) -> str | None:
     Returns:
         The name now in force, or None where nothing had to be, or could be, repaired.
     """
-    if "PoCL" not in device_version or not device_version.endswith("-generic") or "x86_64" not in device_version:
+    if (
+        "PoCL" not in device_version
+        or not device_version.endswith("-generic")
+        or "x86_64" not in device_version
+    ):
         return None
     record = _peek(device_pointer, _RECORD_BYTES)
     words = struct.unpack(f"<{len(record) // 8}Q", record[: len(record) // 8 * 8])
     level = x86_level()
     for index in range(len(words) - 1):
         # A device that was repaired before, in this process, is told so again.
-        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in (b"generic", level.encode()):
+        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in (
+            b"generic",
+            level.encode(),
+        ):
             slot = ctypes.c_uint64.from_address(device_pointer + 8 * (index + 1))
             slot.value = ctypes.addressof(_name(level))
             return level

@@ -38,8 +38,12 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
 def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     width = min(16, _LOAD_BYTES // problem.element.itemsize)
     if device.kind == "cpu":
-        return LaplaceVariant(border_code="mapped", vector_width=16, rows_per_item=16, group_width=8, group_height=1)
-    return LaplaceVariant(border_code="mapped", vector_width=width, rows_per_item=8, group_width=32, group_height=4)
+        return LaplaceVariant(
+            border_code="mapped", vector_width=16, rows_per_item=16, group_width=8, group_height=1
+        )
+    return LaplaceVariant(
+        border_code="mapped", vector_width=width, rows_per_item=8, group_width=32, group_height=4
+    )
 
 
 def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:

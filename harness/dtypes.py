@@ -92,5 +92,7 @@ def dtype_of(array: npt.NDArray[np.generic]) -> Dtype:
     """
     name = array.dtype.name
     if name not in DTYPES or not array.dtype.isnative:
-        raise TypeError(f"dtype {array.dtype!r} is not supported; supported are {', '.join(DTYPES)} (native byte order)")
+        raise TypeError(
+            f"dtype {array.dtype!r} is not supported; supported are {', '.join(DTYPES)} (native byte order)"
+        )
     return DTYPES[name]

@@ -17,7 +17,10 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> P
     """One launch. A read stores its checksums only in a launch made when the answer is fetched."""
     itemsize = problem.element.itemsize
     per_item = variant.vector_width * variant.loads_in_flight
-    geometry = ((num_groups(problem.size, per_item, variant.group_size, variant.groups, device),), (variant.group_size,))
+    geometry = (
+        (num_groups(problem.size, per_item, variant.group_size, variant.groups, device),),
+        (variant.group_size,),
+    )
     macros: dict[str, str | int] = {
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,
@@ -34,15 +37,26 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> P
         return Plan(files, macros, buffers, (launch,), "copy", dtype, count, "device", per_source=True)
     items = geometry[0][0] * variant.group_size
     quiet, report = (
-        PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(flag, "uint32"))) for flag in (0, 1)
+        PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(flag, "uint32")))
+        for flag in (0, 1)
     )
     buffers = {"checksums": items * 4}
     return Plan(
-        files, macros, buffers, (quiet,), "checksums", np.dtype(np.uint32), items, "device", readback=(report,)
+        files,
+        macros,
+        buffers,
+        (quiet,),
+        "checksums",
+        np.dtype(np.uint32),
+        items,
+        "device",
+        readback=(report,),
     )
 
 
 def plan_empty(problem: Empty) -> Plan:
     """The empty kernel in each of the geometries."""
     launches = tuple(PlannedLaunch("empty", groups, size, (Source(),)) for groups, size in problem.geometry)
-    return Plan(("dialect", "empty"), {}, {"nothing": 4}, launches, "nothing", np.dtype(np.uint32), 1, "device")
+    return Plan(
+        ("dialect", "empty"), {}, {"nothing": 4}, launches, "nothing", np.dtype(np.uint32), 1, "device"
+    )

@@ -13,7 +13,13 @@ MERGED_PER_ITEM = 16
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
     """One launch over the source; with finish ``relaunch``, more over the partial results until one is left."""
-    groups = num_groups(problem.size, variant.vector_width * variant.loads_in_flight, variant.group_size, variant.groups, device)
+    groups = num_groups(
+        problem.size,
+        variant.vector_width * variant.loads_in_flight,
+        variant.group_size,
+        variant.groups,
+        device,
+    )
     partial_bytes = problem.partial_dtype.itemsize
     arguments = (Source(), Scalar(problem.size), Buffer("partials"))
     launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)]

@@ -121,7 +121,9 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 """Every axis by kind of variant, with the values it may take."""
 
-_KINDS: dict[str, type[Any]] = {v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, Plain)}
+_KINDS: dict[str, type[Any]] = {
+    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, Plain)
+}
 
 _FITS: dict[type[Any], type[Any]] = {
     Reduction: ReductionVariant,
@@ -150,7 +152,9 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
         if name == "kind":
             continue
         if name not in axes:
-            raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}")
+            raise ValueError(
+                f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}"
+            )
         if value not in axes[name] or isinstance(value, bool):
             raise ValueError(f"{name} = {value!r}: allowed are {_listed(axes[name])}")
     variant: Variant = _KINDS[kind](**{name: value for name, value in data.items() if name != "kind"})
@@ -202,11 +206,15 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
     if needs_double and not device.float64:
         found.append("the device has no float64 arithmetic")
     if problem.source_bytes > device.max_allocation_bytes:
-        found.append(f"a source of {problem.source_bytes} bytes is over the device's limit of {device.max_allocation_bytes}")
+        found.append(
+            f"a source of {problem.source_bytes} bytes is over the device's limit of {device.max_allocation_bytes}"
+        )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
         local = group * problem.partial_dtype.itemsize
         if local > device.local_memory_bytes:
-            found.append(f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}")
+            found.append(
+                f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
+            )
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
         found += _laplace_violations(variant, problem)
     return found

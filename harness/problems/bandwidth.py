@@ -52,7 +52,11 @@ class Bandwidth:
         return self.source_bytes * (2 if self.direction == "copy" else 1)
 
     def make_source(self, seed: int) -> Array:
-        return np.random.default_rng(seed).integers(0, 255, self.source_bytes, np.uint8, endpoint=True).view(self.dtype)
+        return (
+            np.random.default_rng(seed)
+            .integers(0, 255, self.source_bytes, np.uint8, endpoint=True)
+            .view(self.dtype)
+        )
 
     def pack(self, array: Array) -> Array:
         return np.ascontiguousarray(array).reshape(-1)

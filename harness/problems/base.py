@@ -65,7 +65,9 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     """
     left, right = np.asarray(actual), np.asarray(expected)
     if left.shape != right.shape:
-        return Verification(False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected")
+        return Verification(
+            False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected"
+        )
     same = np.asarray(left == right)
     if left.dtype.kind == "f" or right.dtype.kind == "f":
         same |= np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64))
@@ -84,5 +86,8 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     where = f" at {first}" if first else ""
     count = f"{int(wrong.sum())} of {wrong.size} values differ; first" if wrong.ndim else "result"
     return Verification(
-        False, error, tolerance, f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})"
+        False,
+        error,
+        tolerance,
+        f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})",
     )

@@ -22,7 +22,9 @@ class Empty:
 
     @property
     def label(self) -> str:
-        launches = ", ".join(f"{'x'.join(map(str, n))} groups of {'x'.join(map(str, g))}" for n, g in self.geometry)
+        launches = ", ".join(
+            f"{'x'.join(map(str, n))} groups of {'x'.join(map(str, g))}" for n, g in self.geometry
+        )
         return f"empty {launches}"
 
     @property

@@ -50,7 +50,13 @@ OPS: dict[str, Op] = {
             lambda a, _: (a.min(), a.max()),
         ),
         Op("sum", {"total": "total"}, {"total": np.add}, _sum, of_nothing=True),
-        Op("count_nonzero", {"count": "count"}, {"count": np.add}, lambda a, _: int(np.count_nonzero(a)), of_nothing=True),
+        Op(
+            "count_nonzero",
+            {"count": "count"},
+            {"count": np.add},
+            lambda a, _: int(np.count_nonzero(a)),
+            of_nothing=True,
+        ),
     )
 }
 
@@ -103,7 +109,11 @@ class Reduction:
     @property
     def partial_dtype(self) -> np.dtype[np.void]:
         """The structured NumPy dtype of a kernel's ``partial_t``."""
-        types = {"element": self.element.kernel_numpy, "total": np.dtype(self.element.total), "count": np.dtype(np.uint64)}
+        types = {
+            "element": self.element.kernel_numpy,
+            "total": np.dtype(self.element.total),
+            "count": np.dtype(np.uint64),
+        }
         return np.dtype([(name, types[what]) for name, what in self.parts.fields.items()], align=True)
 
     def make_source(self, seed: int) -> Array:
