@@ -1,4 +1,4 @@
-"""The backends: one file each, one row each in the registry below. Nothing is imported before it is opened."""
+"""The backends: one file each, one row each in the registry below, imported only when opened."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from importlib import import_module
 from backends.base import Backend, BackendError, BackendUnavailable, DeviceInfo, Unsupported
 
 __all__ = [
-    "REGISTRY", "Backend", "BackendError", "BackendUnavailable", "DeviceInfo", "Entry", "Unsupported", "available",
-    "backend_class", "open_backend",
-]  # fmt: skip
+    "REGISTRY",
+    "Backend",
+    "BackendError",
+    "BackendUnavailable",
+    "DeviceInfo",
+    "Entry",
+    "Unsupported",
+    "available",
+    "backend_class",
+    "open_backend",
+]
 
 
 @dataclass(frozen=True, slots=True)

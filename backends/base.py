@@ -1,7 +1,7 @@
 """The interface that every backend implements, and what is common to all of them.
 
-A backend is one API on one device. It uploads sources, prepares a problem (allocates and builds, nothing timed),
-enqueues calls and hands back results; how that is timed is the harness's business.
+A backend is one API on one device. It uploads sources, prepares a problem (allocates and builds, nothing
+timed), enqueues calls and hands back results; how that is timed is the harness's business.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ class BackendError(Exception):
 
 
 class BackendUnavailable(BackendError):
-    """The backend or its device does not exist on this machine; the message says what is missing and how to get it."""
+    """The backend or its device does not exist on this machine; the message says what is missing and how to
+    get it.
+    """
 
 
 class Unsupported(BackendError):
@@ -51,7 +53,9 @@ class BuildError(BackendError):
 
 
 class DeviceLost(BackendError):
-    """The device or its context is dead (an illegal address, a hang that the driver ended): only a new process helps."""
+    """The device or its context is dead (an illegal address, a hang that the driver ended): only a new
+    process helps.
+    """
 
 
 class OutOfDeviceMemory(BackendError):
@@ -62,8 +66,8 @@ class OutOfDeviceMemory(BackendError):
 class DeviceInfo:
     """One device as one backend sees it. Sizes in bytes; 0 or empty where the API does not tell.
 
-    ``physical`` is the same for every backend that drives the same hardware: the PCI address (``0000:3b:00.0``) of a
-    GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
+    ``physical`` is the same for every backend that drives the same hardware: the PCI address
+    (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
     """
 
     backend: str
@@ -92,7 +96,9 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """Contiguous memory on a device, its start aligned to 128 bytes or more. ``handle`` is the API's own object."""
+    """Contiguous memory on a device, its start aligned to 128 bytes or more. ``handle`` is the API's own
+    object.
+    """
 
     handle: Any
     dtype: np.dtype[Any]
@@ -106,7 +112,9 @@ class DeviceArray:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One kernel launch, as it is timed. Registers a work-item and spilled bytes are None where the API does not tell."""
+    """One kernel launch, as it is timed. Registers a work-item and spilled bytes are None where the API does
+    not tell.
+    """
 
     kernel: str
     num_groups: tuple[int, ...]
@@ -134,17 +142,21 @@ class Prepared(ABC):
 
     @abstractmethod
     def result(self) -> Any:
-        """Waits for the last call enqueued and returns its answer, finished on the host where the variant says so."""
+        """Waits for the last call enqueued and returns its answer, finished on the host where the variant
+        says so.
+        """
 
     @abstractmethod
     def poison(self) -> None:
         """Overwrites every result buffer with garbage, so that a kernel that writes nothing is found out."""
 
     def event_seconds(self, i: int) -> float | None:
-        """Seconds of one call on source ``i`` by the API's own timer, all launches; None where the API has none."""
+        """Seconds of one call on source ``i`` by the API's own timer, all launches; None where the API has
+        none.
+        """
         return None
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - some have nothing to free
         """Frees what was allocated."""
 
     def __enter__(self) -> Self:
@@ -160,8 +172,8 @@ class Prepared(ABC):
 class Gate:
     """Work enqueued after a gate was set waits until :attr:`open` is called.
 
-    :attr:`submit` hands everything enqueued so far to the device; call it before the clock is read, so that opening
-    costs no more than opening.
+    :attr:`submit` hands everything enqueued so far to the device; call it before the clock is read, so that
+    opening costs no more than opening.
     """
 
     open: Callable[[], None]
@@ -176,7 +188,7 @@ class Backend(ABC):
     max_gated_launches: ClassVar[int] = 800
     """Launches that may wait behind a gate before enqueueing blocks."""
 
-    # --- what each backend implements ------------------------------------------------------------------------------
+    # --- what each backend implements ---
 
     @classmethod
     @abstractmethod
@@ -224,7 +236,9 @@ class Backend(ABC):
 
     @abstractmethod
     def gate(self) -> Gate | None:
-        """Holds back all work enqueued from now on until the gate is opened. None where the API cannot (host-bound)."""
+        """Holds back all work enqueued from now on until the gate is opened. None where the API cannot
+        (host-bound).
+        """
 
     @abstractmethod
     def synchronize(self) -> None:
@@ -238,7 +252,7 @@ class Backend(ABC):
     def close(self) -> None:
         """Frees the device. May be called twice."""
 
-    # --- what a person calls, the same on every backend ------------------------------------------------------------
+    # --- what a person calls, the same on every backend ---
 
     def reduce(self, op: str, array: npt.ArrayLike, variant: Variant | None = None) -> Any:
         """Reduces all elements of ``array``: any shape, contiguous or not, on the host.
@@ -280,8 +294,8 @@ class Backend(ABC):
         """Filters an image with a 3x3 Laplace mask.
 
         Args:
-            image: shape (height, width) or (height, width, 1, 3 or 4), of uint8, uint16, int16 or float32; rows may
-                be strided.
+            image: shape (height, width) or (height, width, 1, 3 or 4), of uint8, uint16, int16 or float32;
+                rows may be strided.
             mask: four, eight, four_negated, eight_negated (jia2012) or diagonal (OpenCV's ksize 3).
             border: constant, replicate, reflect, reflect_101 or wrap, as OpenCV names them.
             output: laplacian (saturated to the dtype) or sharpened.
@@ -320,7 +334,9 @@ class Backend(ABC):
             return prepared.result()
 
     def require(self, problem: Problem, variant: Variant) -> None:
-        """Raises :class:`Unsupported` with the skip reason if this backend cannot run ``variant`` on ``problem``."""
+        """Raises :class:`Unsupported` with the skip reason if this backend cannot run ``variant`` on
+        ``problem``.
+        """
         reason = self.unsupported(problem, variant)
         if reason:
             raise Unsupported(f"{self.device.key} cannot run {problem.label}: {reason}")

@@ -123,7 +123,7 @@ class CudaBackend(OwnKernelBackend):
             )
         return kernel, Launch(launch.kernel, launch.num_groups, launch.group_size, local, registers, spills)
 
-    def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:  # noqa: ARG002
+    def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
         # pycuda's public calls pack the arguments each time; this is what they call in the end.
         packed = _packed(arguments)
         return partial(kernel._launch_kernel, launch.num_groups, launch.group_size, packed, 0, self._stream)

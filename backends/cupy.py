@@ -47,7 +47,7 @@ class CupyBackend(Backend):
             return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
         return None if isinstance(variant, Plain) else "a library has no variants"
 
-    def default_variant(self, problem: Problem) -> Variant:  # noqa: ARG002
+    def default_variant(self, problem: Problem) -> Variant:
         return Plain()
 
     def upload(self, host: Array) -> DeviceArray:

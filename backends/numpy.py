@@ -40,7 +40,7 @@ class NumpyBackend(Backend):
             return "the reference backend measures no limits"
         return None if isinstance(variant, Plain) else "the reference backend has no variants"
 
-    def default_variant(self, problem: Problem) -> Variant:  # noqa: ARG002
+    def default_variant(self, problem: Problem) -> Variant:
         return Plain()
 
     def upload(self, host: Array) -> DeviceArray:

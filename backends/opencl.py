@@ -1,4 +1,4 @@
-"""The OpenCL backend: our kernels in OpenCL C through pyopencl, on every platform and device that is found."""
+"""The OpenCL backend: our kernels in OpenCL C through pyopencl, on every platform and device found."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ def _all_devices() -> list[cl.Device]:
         try:
             found += platform.get_devices()
         except cl.RuntimeError as error:
-            # A platform whose hardware is absent (an installed driver without its card) has no devices: not an error.
+            # A platform whose hardware is absent (an installed driver without its card) has no devices: not
+            # an error.
             if error.code != cl.status_code.DEVICE_NOT_FOUND:
                 raise
     if not found:

@@ -1,4 +1,5 @@
-"""What the backends with kernels of our own share: a plan is built, allocated and bound the same way in each dialect.
+"""What the backends with kernels of our own share: a plan is built, allocated and bound the same way in each
+dialect.
 
 A dialect's backend says how to build, allocate, copy and launch; nothing here or there knows a variant.
 """
@@ -49,7 +50,7 @@ class OwnKernelBackend(Backend):
             self._programs[key] = self._build(source)
         return self._programs[key]
 
-    # --- what a dialect's backend implements -----------------------------------------------------------------------
+    # --- what a dialect's backend implements ---
 
     @abstractmethod
     def _build(self, source: str) -> Any:
@@ -61,11 +62,15 @@ class OwnKernelBackend(Backend):
 
     @abstractmethod
     def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
-        """Fixes a kernel's arguments (handles, NumPy scalars); ``timed`` where :meth:`_elapsed` will call it."""
+        """Fixes a kernel's arguments (handles, NumPy scalars); ``timed`` where :meth:`_elapsed` will call
+        it.
+        """
 
     @abstractmethod
     def _elapsed(self, calls: Sequence[Bound]) -> float:
-        """Seconds from the start of the first of these launches to the end of the last, by the API's own timer."""
+        """Seconds from the start of the first of these launches to the end of the last, by the API's own
+        timer.
+        """
 
     @abstractmethod
     def _allocate(self, nbytes: int) -> Any:

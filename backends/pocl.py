@@ -1,9 +1,10 @@
 """A repair for PoCL on processors that its LLVM does not know.
 
-PoCL takes the name of the processor from LLVM. An LLVM older than the processor answers "generic", which clang then
-refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. The PoCL that pyopencl's wheels
-bundle (3.0 with LLVM 14) does so on every processor newer than 2022. There is no setting for it, so the name is replaced
-in PoCL's device record, by the x86-64 level (psABI) that the processor's features prove.
+PoCL takes the name of the processor from LLVM. An LLVM older than the processor answers "generic", which
+clang then refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. The PoCL
+that pyopencl's wheels bundle (3.0 with LLVM 14) does so on every processor newer than 2022. There is no
+setting for it, so the name is replaced in PoCL's device record, by the x86-64 level (psABI) that the
+processor's features prove.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class _Span(ctypes.Structure):
 
 
 def _peek(address: int, length: int) -> bytes:
-    """Reads this process's memory without a crash where nothing is mapped: the bytes before the first unmapped page."""
+    """Reads this process's memory without a crash where nothing is mapped: the bytes before the first
+    unmapped page.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.process_vm_readv.restype = ctypes.c_ssize_t
     buffer = ctypes.create_string_buffer(length)

@@ -1,4 +1,6 @@
-"""Which variant a device gets when nobody names one: decided by its traits, in this one place, never by its name."""
+"""Which variant a device gets when nobody names one: decided by its traits, in this one place, never by its
+name.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
 def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     itemsize = problem.element.itemsize
     if device.kind == "cpu":
-        # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a contiguous
-        # chunk, vectors as wide as the registers, a few groups a core to even out their load.
+        # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
+        # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
             vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"

@@ -16,10 +16,10 @@ import numpy.typing as npt
 class Dtype:
     """One element type.
 
-    ``kernel`` is the type's name in OpenCL C (the CUDA sources define the same names). ``stored`` differs from
-    it only for float16, which is read as 16 raw bits and computed in float32, so that no device needs half
-    arithmetic. ``lowest`` and ``highest`` are literals of the extreme values in both dialects. ``total`` is
-    the type of a sum: int64, uint64 or float64.
+    ``kernel`` is the type's name in OpenCL C (the CUDA sources define the same names). ``stored`` differs
+    from it only for float16, which is read as 16 raw bits and computed in float32, so that no device needs
+    half arithmetic. ``lowest`` and ``highest`` are literals of the extreme values in both dialects. ``total``
+    is the type of a sum: int64, uint64 or float64.
     """
 
     name: str

@@ -62,7 +62,7 @@ class HostData:
     tolerance: float
 
 
-class WrongAnswer(Exception):  # noqa: N818
+class WrongAnswer(Exception):
     """A result that differs from the reference; the message says when and where."""
 
     def __init__(self, verification: Verification, when: str) -> None:

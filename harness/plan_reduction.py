@@ -1,4 +1,4 @@
-"""The plan of a reduction: which pieces of the kernel, how many groups, and how their partial results become one."""
+"""The plan of a reduction: which pieces of kernel, how many groups, how partial results become one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MERGED_PER_ITEM = 16
 
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
-    """One launch over the source; with finish ``relaunch``, more over the partial results until one is left."""
+    """One launch over the source; with finish ``relaunch``, more merge the partial results."""
     groups = num_groups(
         problem.size,
         variant.vector_width * variant.loads_in_flight,
@@ -46,7 +46,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
 
 
 def num_groups(size: int, elements_per_item: int, group_size: int, groups: Groups, device: DeviceInfo) -> int:
-    """Work-groups for ``size`` elements: as many as the problem needs, and no more than ``groups`` x compute units."""
+    """Work-groups for ``size`` elements: what the problem needs, at most ``groups`` x compute units."""
     needed = max(1, -(-size // (elements_per_item * group_size)))
     return needed if groups == PER_PROBLEM else min(needed, groups * device.compute_units)
 

@@ -53,10 +53,10 @@ class PlannedLaunch:
 class Plan:
     """What to build, allocate and launch.
 
-    ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu. ``buffers`` maps a
-    name to its size in bytes; ``result`` names the one that holds the answer, of ``result_dtype`` and
-    ``result_count`` elements from its start; one result buffer a source is allocated where ``per_source``.
-    ``readback`` are launches made when the answer is fetched, never timed.
+    ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
+    ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
+    ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
+    where ``per_source``. ``readback`` are launches made when the answer is fetched, never timed.
     """
 
     files: tuple[str, ...]

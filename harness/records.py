@@ -21,8 +21,8 @@ round_trip: enqueue to value in host memory. event: the API's own timer."""
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note`` says what
-    weakens it, such as a host-bound library."""
+    """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note``
+    says what weakens it, such as a host-bound library."""
 
     seconds: tuple[float, ...]
     calls: int = 1
@@ -75,8 +75,8 @@ class Case:
 class Record:
     """A measured case, or why it was not measured.
 
-    ``error`` and ``tolerance`` are those of the verification; ``clocks`` is keyed by :data:`CLOCKS`. ``ledger`` says
-    what was timed: launches, result_location, source_hash, note.
+    ``error`` and ``tolerance`` are those of the verification; ``clocks`` is keyed by :data:`CLOCKS`.
+    ``ledger`` says what was timed: launches, result_location, source_hash, note.
     """
 
     case: Case

@@ -1,4 +1,4 @@
-"""Assembles a kernel source from the files a plan names, with ``#line`` marks and the plan's macros in front."""
+"""Assembles a kernel source from the files a plan names, macros and ``#line`` marks in front."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How a problem is computed: a point on the axes of the kernels, and the published ladders of such points.
 
-A variant is frozen data. Each axis is one field; its values are one row of :data:`AXES`, and, where the value is a
-piece of code, one file of the folder of that name under ``kernels_cl`` and ``kernels_cu``.
+A variant is frozen data. Each axis is one field; its values are one row of :data:`AXES`, and, where the value
+is a piece of code, one file of the folder of that name under ``kernels_cl`` and ``kernels_cu``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MAX_GROUPS_DOWN = 65535
 class ReductionVariant:
     """One way to reduce.
 
-    storage: where the source lies. vector_width: elements a work-item (thread) loads at once. loads_in_flight: such
-    loads before the first use. stride: work-items stride by the whole grid (global) or inside the chunk of their
-    group (local). groups: number of work-groups (blocks). group_size: work-items a group. tree: how a group reduces.
-    finish: how the groups' partial results become one.
+    storage: where the source lies. vector_width: elements a work-item (thread) loads at once.
+    loads_in_flight: such loads before the first use. stride: work-items stride by the whole grid (global) or
+    inside the chunk of their group (local). groups: number of work-groups (blocks). group_size: work-items a
+    group. tree: how a group reduces. finish: how the groups' partial results become one.
     """
 
     storage: str = "buffer"
@@ -53,9 +53,9 @@ class LaplaceVariant:
     """One way to filter.
 
     border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and
-    computes at once along a row. rows_per_item: rows it marches down, keeping in registers what the next ones need
-    of them. loads_in_flight: rows loaded before the first of them is used, besides the two that the first result
-    needs above. group_width, group_height: shape of a work-group (block).
+    computes at once along a row. rows_per_item: rows it marches down, keeping in registers what the next ones
+    need of them. loads_in_flight: rows loaded before the first of them is used, besides the two that the
+    first result needs above. group_width, group_height: shape of a work-group (block).
     """
 
     border_code: str = "branches"
@@ -142,7 +142,8 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
     """The variant from :func:`variant_to_json`'s form; axes left out have their defaults.
 
     Raises:
-        ValueError: on an unknown kind or axis, or a value that the axis does not have; it names what is allowed.
+        ValueError: on an unknown kind or axis, or a value that the axis does not have; it names what is
+        allowed.
     """
     kind = str(data.get("kind"))
     if kind not in _KINDS:
@@ -169,7 +170,8 @@ def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order."""
     if isinstance(variant, ReductionVariant):
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
-        text = f"w{variant.vector_width} l{variant.loads_in_flight} {variant.stride} {groups} of {variant.group_size}"
+        loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
+        text = f"{loads} {variant.stride} {groups} of {variant.group_size}"
         return f"{variant.storage} {text} {variant.tree} {variant.finish}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
@@ -177,7 +179,8 @@ def label(variant: Variant) -> str:
         return f"{variant.border_code} w{variant.vector_width} {march} {shape}"
     if isinstance(variant, BandwidthVariant):
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
-        return f"w{variant.vector_width} l{variant.loads_in_flight} {variant.stride} {groups} of {variant.group_size}"
+        loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
+        return f"{loads} {variant.stride} {groups} of {variant.group_size}"
     return "library"
 
 
@@ -207,7 +210,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
         found.append("the device has no float64 arithmetic")
     if problem.source_bytes > device.max_allocation_bytes:
         found.append(
-            f"a source of {problem.source_bytes} bytes is over the device's limit of {device.max_allocation_bytes}"
+            f"a source of {problem.source_bytes} bytes is over the device's limit of "
+            f"{device.max_allocation_bytes}"
         )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
         local = group * problem.partial_dtype.itemsize

@@ -20,7 +20,7 @@ _GRACE_S = 5.0
 """Seconds that a worker may take to end by itself."""
 
 
-class WorkerFailed(Exception):  # noqa: N818
+class WorkerFailed(Exception):
     """A worker that did not start, answer in time or live on; the message says which, and its last words."""
 
 

@@ -7,7 +7,7 @@ clock is the real one. A fault is chosen by the reduction's op, in the environme
 "hang"}``; ``start`` is a fault of opening.
 """
 
-# ruff: noqa: ARG002, ARG003 - the interface passes more than a fake needs
+# ruff: noqa: ARG003 - the interface passes more than a fake needs
 from __future__ import annotations
 
 import json

@@ -78,7 +78,7 @@ def test_every_case_is_measured_by_every_clock_and_verified(tmp_path: Path) -> N
     ],
 )
 @pytest.mark.parametrize("op", ["min", LAST_OP])
-def test_a_fault_costs_its_case_only(  # noqa: PLR0917
+def test_a_fault_costs_its_case_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, op: str, fault: str, status: str, reason: str
 ) -> None:
     faults(monkeypatch, **{op: fault})

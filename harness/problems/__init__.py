@@ -13,9 +13,22 @@ from harness.problems.laplace import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Lapl
 from harness.problems.reduction import OPS, Reduction
 
 __all__ = [
-    "BORDERS", "DIRECTIONS", "IMAGE_DTYPES", "MASKS", "OPS", "OUTPUTS", "Array", "Bandwidth", "Empty", "Laplace",
-    "Problem", "Reduction", "Verification", "problem_from_json", "problem_to_json",
-]  # fmt: skip
+    "BORDERS",
+    "DIRECTIONS",
+    "IMAGE_DTYPES",
+    "MASKS",
+    "OPS",
+    "OUTPUTS",
+    "Array",
+    "Bandwidth",
+    "Empty",
+    "Laplace",
+    "Problem",
+    "Reduction",
+    "Verification",
+    "problem_from_json",
+    "problem_to_json",
+]
 
 _KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (Reduction, Laplace, Bandwidth, Empty)}
 

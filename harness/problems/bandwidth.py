@@ -17,8 +17,8 @@ DIRECTIONS = ("read", "copy")
 class Bandwidth:
     """Reads (``read``) or reads and writes (``copy``) ``size`` elements of ``dtype``.
 
-    The answer of a read is the exclusive or of all 32-bit words, so that a kernel that skips data is found out;
-    of a copy, the copied array.
+    The answer of a read is the exclusive or of all 32-bit words, so that a kernel that skips data is found
+    out; of a copy, the copied array.
     """
 
     direction: str
@@ -71,7 +71,7 @@ class Bandwidth:
         return int(np.bitwise_xor.reduce(words))
 
     def finish(self, raw: Array) -> Any:
-        """Folds a checksum per work-item (read) down to the word of the element type; passes a copy through."""
+        """Folds the work-items' checksums down to the word of the element type; passes a copy through."""
         if self.direction == "copy":
             return raw.view(np.uint8)
         checksum = int(np.bitwise_xor.reduce(raw))

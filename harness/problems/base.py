@@ -40,7 +40,9 @@ class Problem(Protocol):
 
     @property
     def bytes_moved(self) -> int:
-        """The fewest bytes that must cross the memory interface: each input read once, each output written once."""
+        """The fewest bytes that must cross the memory interface: each input read once, each output written
+        once.
+        """
 
     def make_source(self, seed: int) -> Array:
         """A random source for this problem; the same for the same seed. Never zeros."""

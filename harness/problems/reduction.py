@@ -119,9 +119,10 @@ class Reduction:
     def make_source(self, seed: int) -> Array:
         """Random values over the type's range.
 
-        For min and max the two extremes stand once each, at random places, so that an element left out can show.
-        For the others one value in sixteen is zero. Floats lie on a grid so fine that they look random and so coarse
-        that a float64 sum of all of them is exact in any order: the check of a sum is then exact too.
+        For min and max the two extremes stand once each, at random places, so that an element left out can
+        show. For the others one value in sixteen is zero. Floats lie on a grid so fine that they look random
+        and so coarse that a float64 sum of all of them is exact in any order: the check of a sum is then
+        exact too.
         """
         rng = np.random.default_rng(seed)
         array = self._random_floats(rng) if self.element.is_float else self._random_integers(rng)
@@ -151,7 +152,7 @@ class Reduction:
         return self.parts.reference(array, self.element)
 
     def finish(self, raw: Array) -> Any:
-        """Merges the partial results ``raw``, a structured array of :attr:`partial_dtype`, into the answer."""
+        """Merges ``raw``, partial results in an array of :attr:`partial_dtype`, into the answer."""
         values = [ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()]
         return self.answer(values)
 
