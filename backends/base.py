@@ -58,6 +58,10 @@ class DeviceLost(BackendError):
     """
 
 
+class GateExpired(BackendError):
+    """A gate was not opened within its own limit and ended by itself: what was timed behind it is void."""
+
+
 class OutOfDeviceMemory(BackendError):
     """An allocation did not fit on the device."""
 

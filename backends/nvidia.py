@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from backends.base import BackendError, DeviceInfo, Gate
+from backends.base import DeviceInfo, Gate, GateExpired
 from harness.sources import assemble
 
 GATE_KERNEL = "wait_for_ticket"
-GATE_LIMIT_SECONDS = 10.0
+GATE_LIMIT_SECONDS = 5.0
 """A gate that stays shut for longer ends by itself, and what was timed behind it is void."""
 
 LOST = frozenset({4, 46, 214, 220, 700, 702, 709, 710, *range(714, 720), 999})
@@ -58,11 +58,11 @@ class HostGate:
         """To be called when the stream is empty.
 
         Raises:
-            BackendError: if a gate ended by itself since the last check.
+            GateExpired: if a gate ended by itself since the last check.
         """
         if self._words[1]:
             self._words[1] = 0
-            raise BackendError(
+            raise GateExpired(
                 f"a gate was not opened within {GATE_LIMIT_SECONDS:g} s, and the work behind it ran: "
                 "its times are void; enqueue fewer calls behind a gate"
             )

@@ -72,7 +72,9 @@ def select_devices(
         if not any(_matches(device, pattern) for device in of_backends):
             there = ", ".join(f"{device.key} ({device.name})" for device in of_backends) or "none"
             raise ValueError(f"no device matches {pattern!r}; there are {there}")
-    return [d for d in of_backends if not patterns or any(_matches(d, pattern) for pattern in patterns)]
+    chosen = [d for d in of_backends if not patterns or any(_matches(d, pattern) for pattern in patterns)]
+    # What the comparison is about comes first: GPUs, and on each device our own kernels.
+    return sorted(chosen, key=lambda device: (device.kind == "cpu", not _has_own_kernels(device)))
 
 
 def _matches(device: DeviceInfo, pattern: str) -> bool:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from backends.base import Backend, Gate, Launch, Prepared
+from backends.base import Backend, Gate, GateExpired, Launch, Prepared
 from harness.problems import Empty
 from harness.records import Clock
 from harness.variants import Plain
@@ -97,7 +97,7 @@ class Queue:
         with _no_garbage_collection():
             gate = self._backend.gate() if self._gated else None
             if gate is None:
-                self._ungated()
+                self.ungate()
                 start = self._timer()
                 self._enqueue(calls)
             else:
@@ -126,7 +126,8 @@ class Queue:
             gate.open()
             raise
 
-    def _ungated(self) -> None:
+    def ungate(self) -> None:
+        """From now on without a gate, and with no bound on the calls but patience."""
         if self._gated:
             self._gated, self.limit = False, MAX_UNGATED_CALLS
 
@@ -136,11 +137,21 @@ def queue_seconds(
 ) -> Clock:
     """Samples of device seconds a call by the gated queue.
 
-    Where the backend has no gate they are host-bound, and noted so. A slope that is not positive says that it
-    spans too little to stand out of the noise: sampling starts anew over twice as many calls. Where no more
-    fit behind the gate or into the budget it is dropped and drawn again, and that is noted.
+    Where the backend has no gate, or a call waits for the device while it is enqueued, they are host-bound
+    and noted so. A slope that is not positive says that it spans too little to stand out of the noise:
+    sampling starts anew over twice as many calls. Where no more fit behind the gate or into the budget it is
+    dropped and drawn again, and that is noted.
     """
     queue = Queue(backend, prepared, timer)
+    try:
+        return _queue_clock(queue, budget, timer)
+    except GateExpired:
+        # The call waits for the device while it is enqueued: a library that synchronises by itself.
+        queue.ungate()
+        return _queue_clock(queue, budget, timer)
+
+
+def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
     call = _warm_up(queue, budget.warm_up, timer)
     if call > SLOW_CALL:
         return Clock(_sampled(lambda: queue.batch(1), budget, timer), 1, queue.note)

@@ -38,13 +38,24 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
 
 
 def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
-    width = min(16, _LOAD_BYTES // problem.element.itemsize)
     if device.kind == "cpu":
+        # Long strips of wide vectors; a group is only a loop.
         return LaplaceVariant(
-            border_code="mapped", vector_width=16, rows_per_item=16, group_width=8, group_height=1
+            border_code="mapped",
+            vector_width=16,
+            rows_per_item=8,
+            loads_in_flight=4,
+            group_width=16,
+            group_height=1,
         )
+    # One 16-byte load a row, all four rows in flight before the first is used.
     return LaplaceVariant(
-        border_code="mapped", vector_width=width, rows_per_item=8, group_width=32, group_height=4
+        border_code="mapped",
+        vector_width=_LOAD_BYTES // problem.element.itemsize,
+        rows_per_item=4,
+        loads_in_flight=4,
+        group_width=32,
+        group_height=4,
     )
 
 

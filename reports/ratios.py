@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,11 +24,17 @@ SIDES: dict[str, tuple[str, ...]] = {
 """The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
 
 
+LEAST_WORK = 0.5
+"""Share of a queue time that must be work for a net ratio: below it the difference of two launch costs, which
+the device partly hides behind each other, outweighs the work, and the ratio says nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One ratio: speed of the first side over speed of the second, by the queue clock.
 
-    gross: of queue. net: of queue less launch on both sides (NaN where a side has no launch clock). pairing:
+    gross: of queue. net: of queue less launch on both sides (NaN where a side has no
+    launch clock, or launching is most of its time: see LEAST_WORK). pairing:
     the FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what makes it
     less than a plain pair, such as a host-bound side.
     """
@@ -146,9 +153,14 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
         second_variant=second["variant"],
         second_queue=second["queue"],
         gross=speed_ratio(first["queue"], second["queue"]),
-        net=speed_ratio(first["net"], second["net"]),
+        net=_net_ratio(first, second),
         marks=_marks(first, second),
     )
+
+
+def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> float:
+    telling = all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second))
+    return speed_ratio(first["net"], second["net"]) if telling else math.nan
 
 
 def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:

@@ -70,14 +70,18 @@ class FakeBackend(Backend):
     name: ClassVar[str] = "fake"
     device = DEVICE
 
-    def __init__(self, clock: FakeClock, gated: bool = True, launches: int = 1) -> None:
+    def __init__(
+        self, clock: FakeClock, gated: bool = True, launches: int = 1, synchronous: bool = False
+    ) -> None:
         self.clock, self.gated, self.launches = clock, gated, launches
+        # A synchronous library waits for the device in each call, and so outwaits every gate.
+        self.synchronous = synchronous
         self.gates = 0
         self.lost = False
         self.batches: list[int] = []
         self.order: list[int] = []
         self._waiting = 0
-        self._closed = False
+        self._closed = self._expired = False
         self._behind_gate = 0.0
         self._idle_at = 0.0
 
@@ -126,6 +130,9 @@ class FakeBackend(Backend):
         if self._waiting:
             self.batches.append(self._waiting)
         self._waiting = 0
+        if self._expired:
+            self._expired = False
+            raise base.GateExpired("a gate was not opened in time")
 
     def close(self) -> None:
         self._closed = False
@@ -134,6 +141,9 @@ class FakeBackend(Backend):
         """Enqueues one call."""
         self.order.append(source)
         self._waiting += 1
+        if self._closed and self.synchronous:
+            self._expired = True
+            self._open()
         full = self._waiting * self.launches > self.max_gated_launches
         assert not (self._closed and full), "deadlock: the queue behind the gate is full"
         self.clock.wait(self.clock.time() + self.clock.enqueue)

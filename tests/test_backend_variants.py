@@ -48,8 +48,11 @@ def variant_of(kind: str, point: Point) -> Variant:
     return variant_from_json({"kind": kind, **{name: point[name] for name in AXES[kind]}})
 
 
-def _group_fits(point: Point) -> bool:
-    return group_items(variant_of("laplace", point)) <= 256
+def _fits(point: Point) -> bool:
+    """Whether a Laplace variant is one: rows in whole loads, and a group that every device has room for."""
+    return point["rows_per_item"] % point["loads_in_flight"] == 0 and (
+        group_items(variant_of("laplace", point)) <= 256
+    )
 
 
 REDUCTIONS = pairwise({"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)})
@@ -62,7 +65,7 @@ LAPLACES = pairwise(
         "channels": (1, 3, 4),
         **axes_of("laplace", group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
     },
-    _group_fits,
+    _fits,
 )
 BANDWIDTHS = pairwise(
     {

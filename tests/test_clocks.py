@@ -61,6 +61,14 @@ def test_the_queue_recovers_the_true_seconds_whatever_the_fixed_cost(call: float
     assert clock.calls * call >= 2e-3 or 2 * clock.calls == backend.max_gated_launches
 
 
+def test_a_library_that_outwaits_the_gate_is_measured_without_and_marked() -> None:
+    backend = FakeBackend(FakeClock(call=3e-3, fixed=1e-4, enqueue=1e-6), synchronous=True)
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=5), backend.clock.time)
+    assert clock.seconds == pytest.approx([3e-3] * 5, rel=1e-2)
+    assert HOST_BOUND in clock.note
+    assert backend.gates == 1
+
+
 def test_a_slow_call_is_its_own_sample() -> None:
     backend = FakeBackend(FakeClock(call=0.1, fixed=30e-6))
     clock = queue_seconds(backend, prepared_on(backend), Budget(samples=4, seconds=100), backend.clock.time)

@@ -123,6 +123,7 @@ def test_hostile_strings_are_inert() -> None:
         record("cuda", reduction(), 2e-6, location=HOSTILE),
         limit("read", reduction().source_bytes, 1e14),
         record("cuda", reduction("min"), status="skipped", reason=HOSTILE),
+        record(f"{HOSTILE}$", laplace(), 1e-6),
         devices=devices, suite=HOSTILE, command=HOSTILE, commit=HOSTILE, missing={HOSTILE: HOSTILE},
         packages={HOSTILE: HOSTILE}, host={"cpu": HOSTILE}, started=HOSTILE, nvml=[{HOSTILE: HOSTILE}],
     )  # fmt: skip
@@ -137,7 +138,7 @@ def test_hostile_strings_are_inert() -> None:
     assert "{{ 7*7 }}" in "".join(page.text)
     assert page.count("img") == 1
     text.encode("utf-8")
-    assert page.count("svg") == 3
+    assert page.count("svg") == 4
 
 
 def test_hostile_strings_do_not_reach_the_terminal() -> None:
