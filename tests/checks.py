@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
-from backends import Backend
+from backends import Backend, Unsupported
 from harness.problems import Array, Laplace, Problem, Reduction
 from harness.variants import Variant
 
@@ -26,11 +27,21 @@ def require(backend: Backend, problem: Problem, variant: Variant | None = None) 
         pytest.skip(f"{backend.device.key}: {reason}")
 
 
+@contextmanager
+def skipping() -> Iterator[None]:
+    """Skips the test where only building a kernel shows that the device cannot run it: too many registers."""
+    try:
+        yield
+    except Unsupported as error:
+        pytest.skip(str(error))
+
+
 def check_reduction(backend: Backend, op: str, array: Array, variant: Variant | None = None) -> None:
     """``backend.reduce`` returns the reference's answer, in the documented types."""
     problem = Reduction(op, array.dtype.name, array.shape)
     require(backend, problem, variant)
-    answer = backend.reduce(op, array, variant)
+    with skipping():
+        answer = backend.reduce(op, array, variant)
     outcome = problem.verify(answer, array)
     assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
     assert types_of(answer) == expected_types(problem), f"{problem.label}, {variant}"
@@ -40,7 +51,8 @@ def check_laplace(backend: Backend, problem: Laplace, image: Array, variant: Var
     """``backend.laplace`` returns the reference's image, in the source's shape and type."""
     require(backend, problem, variant)
     p = problem
-    answer = backend.laplace(image, p.mask, p.border, p.output, p.border_value, variant)
+    with skipping():
+        answer = backend.laplace(image, p.mask, p.border, p.output, p.border_value, variant)
     assert answer.shape == image.shape
     assert answer.dtype == image.dtype
     outcome = problem.verify(answer.reshape(problem.shape), np.asarray(image).reshape(problem.shape))
