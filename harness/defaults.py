@@ -11,6 +11,9 @@ from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionV
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
 _CPU_VECTOR_BYTES = 64
+_GROUPS_A_UNIT = 2
+CACHES_EXCEEDED = 2
+"""A source this many times the last-level cache is read from memory, whatever was read before."""
 
 
 def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
@@ -31,9 +34,16 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return ReductionVariant(
             vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
         )
-    # 16-byte loads, four in flight a work-item, a few groups a compute unit.
+    # 16-byte loads, four in flight; the compute units half full where the source may lie in the cache, so that few
+    # partial results are left to merge, and full where it must come from memory.
+    wanted = 1024 if problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes else 512
+    group_size = min(wanted, device.max_group_size)
     return ReductionVariant(
-        vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256, finish="relaunch"
+        vector_width=_LOAD_BYTES // itemsize,
+        loads_in_flight=4,
+        groups=_GROUPS_A_UNIT * wanted // group_size,
+        group_size=group_size,
+        finish="relaunch",
     )
 
 

@@ -97,13 +97,17 @@ def _installed(prefix: str) -> list[str]:
 
 
 def _commit() -> dict[str, Any]:
-    """Commit of the harness's own checkout and whether it was changed; None without checkout or git."""
-    top = _git("rev-parse", "--show-toplevel")
+    """Commit of the harness's own checkout and whether it was changed.
+
+    Where there is no checkout, as in a copy on a machine without network, HARNESS_COMMIT says which commit was
+    copied; None without it.
+    """
+    top, commit = _git("rev-parse", "--show-toplevel"), _git("rev-parse", "HEAD")
     # Installed below somebody else's checkout, git would answer for that one.
-    if top is None or Path(top) != _SOURCE:
-        return {"commit": None, "dirty": None}
+    if top is None or commit is None or Path(top) != _SOURCE:
+        return {"commit": os.environ.get("HARNESS_COMMIT"), "dirty": None}
     status = _git("status", "--porcelain")
-    return {"commit": _git("rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
+    return {"commit": commit, "dirty": None if status is None else bool(status)}
 
 
 def _git(*arguments: str) -> str | None:

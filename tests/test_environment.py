@@ -218,3 +218,9 @@ def test_busy_machine_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor._load().status == "note"
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
     assert doctor._load().status == "ok"
+
+
+def test_commit_of_a_copy_is_what_the_copier_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(environment, "_SOURCE", tmp_path)
+    monkeypatch.setenv("HARNESS_COMMIT", "0123abc")
+    assert environment._commit() == {"commit": "0123abc", "dirty": None}
