@@ -99,8 +99,8 @@ def _installed(prefix: str) -> list[str]:
 def _commit() -> dict[str, Any]:
     """Commit of the harness's own checkout and whether it was changed.
 
-    Where there is no checkout, as in a copy on a machine without network, HARNESS_COMMIT says which commit was
-    copied; None without it.
+    Where there is no checkout, as in a copy on a machine without network, HARNESS_COMMIT says which commit
+    was copied; None without it.
     """
     top, commit = _git("rev-parse", "--show-toplevel"), _git("rev-parse", "HEAD")
     # Installed below somebody else's checkout, git would answer for that one.
