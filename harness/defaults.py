@@ -34,8 +34,8 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return ReductionVariant(
             vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
         )
-    # 16-byte loads, four in flight; the compute units half full where the source may lie in the cache, so that
-    # few partial results are left to merge, and full where it must come from memory.
+    # 16-byte loads, four in flight; the compute units half full where the source may lie in the cache, so
+    # that few partial results are left to merge, and full where it must come from memory.
     wanted = 1024 if problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes else 512
     group_size = min(wanted, device.max_group_size)
     return ReductionVariant(

@@ -151,7 +151,7 @@ _GPU_SWEEP = Sweep(
     group_size=[256, 512],
 )
 _CPU_SWEEP = Sweep(
-    vector_width=[16], loads_in_flight=[1, 4, 8], stride=["local"], groups=[4, 16], group_size=[1]
+    vector_width=[16], loads_in_flight=[1, 4], stride=["local"], groups=[1, 2, 4], group_size=[1]
 )
 
 
