@@ -215,7 +215,7 @@ def _limited(row: Row, limits: Sequence[Row]) -> Row:
 
 
 def _is_above(row: Row, limit: Row) -> bool:
-    """Whether a case is faster than its limit beyond the noise: its slow quartile against the limit's fast one.
+    """Whether a case beats its limit beyond the noise: its slow quartile against the limit's fast one.
 
     A limit includes the launch of the API that it was measured through. Another API may launch faster, or
     not at all, as NumPy: it is held against the limit net of that launch.

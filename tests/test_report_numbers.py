@@ -120,9 +120,7 @@ def test_images_are_measured_against_the_copy_limit() -> None:
 
 
 @pytest.mark.parametrize(("excess", "flagged"), [(1.01, False), (1.03, False), (1.04, True)])
-def test_more_than_two_per_cent_above_the_limit_and_its_noise_is_flagged(
-    excess: float, flagged: bool
-) -> None:
+def test_two_per_cent_above_the_limit_and_its_noise_is_flagged(excess: float, flagged: bool) -> None:
     # The quartiles of these samples are half a per cent off their medians, on both sides.
     size = reduction().source_bytes
     run = run_of(limit("read", size, 1e12), record("cuda", reduction(), size / (excess * 1e12)))
