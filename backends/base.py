@@ -72,6 +72,7 @@ class DeviceInfo:
 
     ``physical`` is the same for every backend that drives the same hardware: the PCI address
     (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
+    ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
     """
 
     backend: str
@@ -91,6 +92,7 @@ class DeviceInfo:
     float64: bool
     physical: str
     details: dict[str, str] = field(default_factory=dict, hash=False)
+    orders_groups: bool = False
 
     @property
     def key(self) -> str:

@@ -112,6 +112,7 @@ def device_info(
         kind="gpu",
         max_allocation_bytes=traits["memory_bytes"],
         float64=True,
+        orders_groups=True,
         physical=pci.lower(),
         details={"compute_capability": f"{capability[0]}.{capability[1]}", "driver_cuda": version_text(cuda)},
         **traits,

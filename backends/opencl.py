@@ -199,6 +199,8 @@ def _describe(index: int, device: cl.Device) -> DeviceInfo:
         float64=bool(device.double_fp_config),
         physical=physical,
         details=details,
+        # NVIDIA's compiler takes the PTX that orders them; a processor's atomics do.
+        orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
     )
 
 

@@ -117,7 +117,10 @@ class PreparedPlan(Prepared):
             self._buffers.append(self._allocate_set() if self._plan.per_source else shared)
 
     def _allocate_set(self) -> dict[str, Any]:
-        return {name: self._backend._allocate(nbytes) for name, nbytes in self._plan.buffers.items()}
+        buffers = {name: self._backend._allocate(nbytes) for name, nbytes in self._plan.buffers.items()}
+        for name in self._plan.zeroed:
+            self._backend._fill(buffers[name], self._plan.buffers[name], 0)
+        return buffers
 
     def _bound(self, launches: Sequence[PlannedLaunch], i: int, timed: bool) -> list[Bound]:
         bound = []
@@ -147,7 +150,8 @@ class PreparedPlan(Prepared):
     def poison(self) -> None:
         for buffers in self._buffers if self._plan.per_source else self._buffers[:1]:
             for name, handle in buffers.items():
-                self._backend._fill(handle, self._plan.buffers[name], POISON)
+                byte = 0 if name in self._plan.zeroed else POISON
+                self._backend._fill(handle, self._plan.buffers[name], byte)
         self._backend.synchronize()
 
     def event_seconds(self, i: int) -> float | None:

@@ -43,7 +43,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         loads_in_flight=4,
         groups=_GROUPS_A_UNIT * wanted // group_size,
         group_size=group_size,
-        finish="relaunch",
+        finish="last_group" if device.orders_groups else "relaunch",
     )
 
 

@@ -41,7 +41,8 @@ def _reduction_steps() -> tuple[ReductionVariant, ...]:
     fixed_groups = replace(vectors, groups=8)
     in_flight = replace(fixed_groups, loads_in_flight=4)
     on_host = replace(in_flight, finish="host")
-    return naive, sequential, vectors, fixed_groups, in_flight, on_host
+    one_launch = replace(on_host, finish="last_group")
+    return naive, sequential, vectors, fixed_groups, in_flight, on_host, one_launch
 
 
 def _laplace_steps() -> tuple[LaplaceVariant, ...]:

@@ -7,6 +7,9 @@ from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
 from harness.variants import PER_PROBLEM, Groups, ReductionVariant
 
+_FINISH_PIECES = {"relaunch": ("host", "relaunch")}
+"""Where a finish is more than the piece of its name: what is merged by a launch is left as for the host."""
+
 MERGED_PER_ITEM = 16
 """Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
 
@@ -25,7 +28,13 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
     launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)]
     buffers = {"partials": groups * partial_bytes}
     result, count = "partials", groups
-    if variant.finish == "relaunch":
+    zeroed = frozenset[str]()
+    if variant.finish == "last_group":
+        finishing = (*arguments, Buffer("tickets"), Buffer("answer"))
+        launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), finishing)]
+        buffers |= {"tickets": 4, "answer": partial_bytes}
+        result, count, zeroed = "answer", 1, frozenset({"tickets"})
+    elif variant.finish == "relaunch":
         while count > 1:
             merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
             name = f"merged_{merged}"
@@ -42,6 +51,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         result_dtype=problem.partial_dtype,
         result_count=count,
         result_location="device",
+        zeroed=zeroed,
     )
 
 
@@ -62,7 +72,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
         f"{folder}/load/{variant.storage}",
         f"stride/{variant.stride}",
         f"{folder}/tree/{variant.tree}",
-        f"{folder}/finish/{variant.finish}",
+        *(f"{folder}/finish/{piece}" for piece in _FINISH_PIECES.get(variant.finish, (variant.finish,))),
         f"{folder}/reduce",
     )
 

@@ -56,7 +56,8 @@ class Plan:
     ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
     ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
     ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
-    where ``per_source``. ``readback`` are launches made when the answer is fetched, never timed.
+    where ``per_source``. ``zeroed`` names buffers that start as zeros and that each call leaves as zeros.
+    ``readback`` are launches made when the answer is fetched, never timed.
     """
 
     files: tuple[str, ...]
@@ -69,6 +70,7 @@ class Plan:
     result_location: Literal["device", "host"]
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
+    zeroed: frozenset[str] = frozenset()
 
 
 def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:

@@ -100,7 +100,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "groups": (PER_PROBLEM, *range(1, 65)),
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential"),
-        "finish": ("relaunch", "host"),
+        "finish": ("relaunch", "host", "last_group"),
     },
     "laplace": {
         "border_code": ("branches", "select", "mapped"),
@@ -214,6 +214,10 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             f"{device.max_allocation_bytes}"
         )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
+        if variant.finish == "last_group" and not device.orders_groups:
+            found.append(
+                "finish last_group: this API cannot order the work-groups of one launch on this device"
+            )
         local = group * problem.partial_dtype.itemsize
         if local > device.local_memory_bytes:
             found.append(

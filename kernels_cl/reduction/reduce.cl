@@ -8,7 +8,8 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials) {
+void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials
+            FINISH_PARAMETERS) {
   __local partial_t scratch[GROUP_SIZE];
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
@@ -33,5 +34,5 @@ void reduce(__global const STORED *restrict source, const ulong length, __global
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     mine = combined(mine, lifted(load_element(source, rest)));
   }
-  finish(partials, tree(mine, scratch, local_id), local_id);
+  finish(partials, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }

@@ -8,7 +8,8 @@
 #endif
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
-void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials) {
+void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials
+            FINISH_PARAMETERS) {
   __shared__ partial_t scratch[GROUP_SIZE];
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
@@ -33,5 +34,5 @@ void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     mine = combined(mine, lifted(load_element(source, rest)));
   }
-  finish(partials, tree(mine, scratch, local_id), local_id);
+  finish(partials, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }

@@ -1,8 +1,5 @@
-// Each group leaves its partial result; launches of a second kernel merge them on the device until one is left.
-
-inline void finish(__global partial_t *partials, partial_t mine, uint local_id) {
-  if (local_id == 0) partials[get_group_id(0)] = mine;
-}
+// After each group has left its partial result, launches of this kernel merge them on the device until one is left.
+// It follows the piece for the host, which leaves them.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void merge(__global const partial_t *partials, const uint count, __global partial_t *merged) {
@@ -12,5 +9,5 @@ void merge(__global const partial_t *partials, const uint count, __global partia
   for (uint i = get_group_id(0) * GROUP_SIZE + local_id; i < count; i += get_num_groups(0) * GROUP_SIZE) {
     mine = combined(mine, partials[i]);
   }
-  finish(merged, tree(mine, scratch, local_id), local_id);
+  finish(merged, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }

@@ -1,8 +1,5 @@
-// Each group leaves its partial result; launches of a second kernel merge them on the device until one is left.
-
-__device__ inline void finish(partial_t *partials, partial_t mine, uint local_id) {
-  if (local_id == 0) partials[blockIdx.x] = mine;
-}
+// After each group has left its partial result, launches of this kernel merge them on the device until one is left.
+// It follows the piece for the host, which leaves them.
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void merge(const partial_t *partials, const uint count, partial_t *merged) {
@@ -12,5 +9,5 @@ void merge(const partial_t *partials, const uint count, partial_t *merged) {
   for (uint i = blockIdx.x * GROUP_SIZE + local_id; i < count; i += gridDim.x * GROUP_SIZE) {
     mine = combined(mine, partials[i]);
   }
-  finish(merged, tree(mine, scratch, local_id), local_id);
+  finish(merged, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }
