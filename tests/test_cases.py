@@ -34,6 +34,7 @@ GPU = DeviceInfo(
     wave_width=32,
     float64=True,
     physical="0000:3b:00.0",
+    orders_groups=True,
 )
 CUDA = replace(GPU, backend="cuda")
 CUPY = replace(GPU, backend="cupy")
