@@ -14,7 +14,8 @@ import numpy as np
 
 from backends.base import Array, Backend, DeviceArray, Launch, Prepared
 from harness.defaults import default_variant
-from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar, plan
+from harness.planning import plan
+from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar
 from harness.problems import Problem
 from harness.sources import Dialect, assemble, source_hash
 from harness.variants import Variant, violations
@@ -26,7 +27,7 @@ POISON = 0xA5
 
 
 class OwnKernelBackend(Backend):
-    """A backend that runs the plans of :mod:`harness.plans` in one dialect."""
+    """A backend that runs the plans of :mod:`harness.planning` in one dialect."""
 
     dialect: ClassVar[Dialect]
 

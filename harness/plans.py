@@ -1,4 +1,4 @@
-"""Plans: what our own kernels launch for a problem, a variant and a device, with no GPU API in it.
+"""A plan: what our own kernels launch for a problem, a variant and a device, with no GPU API in it.
 
 OpenCL and CUDA run the same plan; a new rung is new here and in the kernel folders, never in a backend.
 """
@@ -10,10 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-
-from backends.base import DeviceInfo
-from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +67,3 @@ class Plan:
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
     zeroed: frozenset[str] = frozenset()
-
-
-def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
-    """The plan of ``variant`` on ``problem``; :func:`harness.variants.violations` must be empty for them.
-
-    Raises:
-        TypeError: if the variant is not of the problem's kind.
-    """
-    from harness import plan_bandwidth, plan_laplace, plan_reduction
-
-    if isinstance(problem, Reduction) and isinstance(variant, ReductionVariant):
-        return plan_reduction.plan(problem, variant, device)
-    if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):
-        return plan_laplace.plan(problem, variant, device)
-    if isinstance(problem, Bandwidth) and isinstance(variant, BandwidthVariant):
-        return plan_bandwidth.plan(problem, variant, device)
-    if isinstance(problem, Empty):
-        return plan_bandwidth.plan_empty(problem)
-    raise TypeError(f"no plan for {variant!r} on {problem!r}")

@@ -13,7 +13,7 @@ from backends.base import BuildError, GateExpired
 from backends.nvidia import GATE_KERNEL, HostGate, device_info, version_text
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
-from harness.plans import plan
+from harness.planning import plan
 from harness.problems import (
     BORDERS,
     DIRECTIONS,

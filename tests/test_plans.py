@@ -12,7 +12,8 @@ import pytest
 
 from harness.dtypes import DTYPES
 from harness.plan_reduction import MERGED_PER_ITEM
-from harness.plans import Buffer, Plan, Scalar, Source, plan
+from harness.planning import plan
+from harness.plans import Buffer, Plan, Scalar, Source
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
