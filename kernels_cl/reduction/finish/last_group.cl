@@ -6,7 +6,7 @@
 
 // differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
 #ifdef __NV_CL_C_VERSION
-#define ORDER_GROUPS() asm volatile("membar.gl;" ::: "memory")
+#define ORDER_GROUPS() asm volatile("fence.acq_rel.gpu;" ::: "memory")
 #else
 #define ORDER_GROUPS() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
@@ -21,7 +21,7 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
     partials[get_group_id(0)] = mine;
     ORDER_GROUPS();
     is_last = TAKE_TICKET(tickets) == get_num_groups(0) - 1;
-    ORDER_GROUPS();
+    if (is_last) ORDER_GROUPS();
   }
 #if GROUP_SIZE > 1
   // The first work-item tells the others through local memory, once nobody reads the tree's result there any more.

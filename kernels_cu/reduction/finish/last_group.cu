@@ -5,7 +5,8 @@
 #define FINISH_ARGUMENTS , tickets, answer
 
 // differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
-#define ORDER_GROUPS() __threadfence()
+// __threadfence() is sequentially consistent, which costs microseconds; releasing and acquiring is enough.
+#define ORDER_GROUPS() asm volatile("fence.acq_rel.gpu;" ::: "memory")
 #define TAKE_TICKET(tickets) atomicAdd(tickets, 1)
 #define SYNCHRONIZE() __syncthreads()
 // end differs
@@ -17,7 +18,7 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
     partials[blockIdx.x] = mine;
     ORDER_GROUPS();
     is_last = TAKE_TICKET(tickets) == gridDim.x - 1;
-    ORDER_GROUPS();
+    if (is_last) ORDER_GROUPS();
   }
 #if GROUP_SIZE > 1
   // The first work-item tells the others through local memory, once nobody reads the tree's result there any more.
