@@ -130,6 +130,21 @@ class Launch:
     spills: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KernelTimes:
+    """What a profiler saw of some calls on the device.
+
+    ``seconds`` is the sum of the durations, start to end, of the kernels of each call; gaps between them do
+    not count. ``kernels`` are those of one call, as the profiler describes them, ``transfers`` its copies
+    and fills, whose time is not counted. ``note`` says why ``seconds`` is empty where it is.
+    """
+
+    seconds: tuple[float, ...] = ()
+    kernels: tuple[Launch, ...] = ()
+    transfers: int = 0
+    note: str = ""
+
+
 class Prepared(ABC):
     """A problem made ready on a device: everything allocated and built. A context manager."""
 
@@ -139,8 +154,14 @@ class Prepared(ABC):
     """Where the answer is when a call has ended."""
     source_hash: str = ""
     """SHA-256 of the assembled kernel source; empty for libraries."""
+    calls_per_result: int = 1
+    """Calls of the library that one result takes: CuPy's minimum and maximum are two."""
+    accumulator: str = ""
+    """The type in which the arithmetic is done; empty where a library does not tell."""
+    build_options: tuple[str, ...] = ()
+    """What the kernel's compiler was told beside the source; empty for libraries."""
     note: str = ""
-    """What else a reader of the ratio must know, such as a library that needs two calls."""
+    """What else a reader of the ratio must know, such as a library that flushes subnormal numbers."""
 
     @abstractmethod
     def enqueue(self, i: int) -> None:
@@ -159,6 +180,16 @@ class Prepared(ABC):
     def event_seconds(self, i: int) -> float | None:
         """Seconds of one call on source ``i`` by the API's own timer, all launches; None where the API has
         none.
+        """
+        return None
+
+    def kernel_times(self, calls: int) -> KernelTimes | None:
+        """Runs ``calls`` calls, on one source after the other, under the API's profiler; None where it has
+        none, or none is installed.
+
+        Raises:
+            BackendError: what enqueueing and waiting raise; never a fault of the profiler, which the note of
+                the answer tells.
         """
         return None
 

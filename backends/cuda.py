@@ -10,14 +10,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from backends import nvrtc
+from backends import cupti, nvrtc
 from backends.base import (
     Array,
     BackendUnavailable,
     DeviceArray,
     DeviceInfo,
     Gate,
+    KernelTimes,
     Launch,
+    Prepared,
     Unsupported,
 )
 from backends.nvidia import GATE_KERNEL, HostGate, device_info, version_text
@@ -92,6 +94,13 @@ class CudaBackend(OwnKernelBackend):
             self._gates.release()
         self._programs.clear()
         contexts.leave()
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        return nvrtc.options(self._capability)
+
+    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+        return cupti.kernel_times(prepared.enqueue, self.synchronize, calls)
 
     def _new_gates(self) -> HostGate:
         words = drv.pagelocked_empty(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)

@@ -14,7 +14,8 @@ import cupy
 import numpy as np
 from cupy.cuda import driver, runtime
 
-from backends.base import Array, BackendError, DeviceLost, OutOfDeviceMemory, Prepared
+from backends import cupti
+from backends.base import Array, BackendError, DeviceLost, KernelTimes, OutOfDeviceMemory, Prepared
 from backends.nvidia import LOST
 from harness.problems import Laplace, Reduction
 
@@ -77,6 +78,10 @@ class PreparedCupy(Prepared):
             self._end.synchronize()
             return float(cupy.cuda.get_elapsed_time(self._start, self._end)) * 1e-3
 
+    def kernel_times(self, calls: int) -> KernelTimes | None:
+        with typed_errors("running under the profiler"):
+            return cupti.kernel_times(self.enqueue, self._stream.synchronize, calls)
+
     @abstractmethod
     def _fetch(self) -> Any:
         """The answer of the last call."""
@@ -101,7 +106,11 @@ class PreparedReduction(PreparedCupy):
         self._functions = [functions[name] for name in problem.parts.fields]
         self._results: list[Any] = []
         used = os.environ.get("CUPY_ACCELERATORS", "CuPy's default")
-        twice = "two calls, min and max; " if len(self._functions) > 1 else ""
+        self.calls_per_result = len(self._functions)
+        own = {"total": total.name, "count": "int64"}
+        types = (own.get(name, problem.dtype) for name in problem.parts.fields)
+        self.accumulator = ", ".join(dict.fromkeys(types))
+        twice = "two calls, min and max; " if self.calls_per_result > 1 else ""
         # CuPy compiles its kernels with --ftz=true, which concerns float32 alone.
         flushes = "; subnormal numbers count as zero" if problem.dtype == "float32" else ""
         self.note = f"{twice}CUPY_ACCELERATORS: {used}{flushes}"
@@ -134,6 +143,7 @@ class PreparedLaplace(PreparedCupy):
         self._wide = cupy.empty(problem.shape, np.int32) if integer else self._image
         self._weights = cupy.asarray(_weights(problem))
         self._outside = _outside(problem)
+        self.accumulator = "float32"
         self.note = "correlate into int32, clip, cast: three kernels" if integer else "correlate, one kernel"
         super().__init__(stream, [partial(self._filter, _view(problem, array)) for array in arrays])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,8 +51,8 @@ def compile_cubin(source: str, capability: tuple[int, int], cache: Path | None =
         BackendUnavailable: if NVRTC is not installed.
         BuildError: if the source does not compile, or NVRTC does not know the capability.
     """
-    options = _options(capability)
-    key = hashlib.sha256(repr((version(), options, source)).encode()).hexdigest()
+    flags = options(capability)
+    key = hashlib.sha256(repr((version(), flags, source)).encode()).hexdigest()
     path = (cache or user_cache_path("opencl-cuda-harness") / "cubin") / f"{key}.cubin"
     cubin = _read(path)
     if cubin is None:
@@ -66,22 +65,23 @@ def compile_source(source: str, capability: tuple[int, int]) -> Compiled:
     """As :func:`compile_cubin`, always compiling, with the compiler's log."""
     version()
     nvrtc = _nvrtc()
-    options = _options(capability)
+    flags = options(capability)
     program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []))
     try:
-        status = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])[0]
+        status = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])[0]
         size = _checked(nvrtc.nvrtcGetProgramLogSize(program))
         text = _filled(nvrtc.nvrtcGetProgramLog, program, size).rstrip(b"\0").decode(errors="replace").strip()
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             said = text or f"{status.name}; this NVRTC ({version()}) may not know the architecture"
-            raise BuildError(f"NVRTC: the kernel does not compile with {' '.join(options)}", source, said)
+            raise BuildError(f"NVRTC: the kernel does not compile with {' '.join(flags)}", source, said)
         cubin = _filled(nvrtc.nvrtcGetCUBIN, program, _checked(nvrtc.nvrtcGetCUBINSize(program)))
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     return Compiled(cubin, text)
 
 
-def _options(capability: tuple[int, int]) -> Sequence[str]:
+def options(capability: tuple[int, int]) -> tuple[str, ...]:
+    """What NVRTC is told for a compute capability."""
     return (f"--gpu-architecture=sm_{capability[0]}{capability[1]}", *OPTIONS)
 
 

@@ -23,6 +23,7 @@ from backends.base import (
     Launch,
     OutOfDeviceMemory,
 )
+from backends.nvidia_log import ptxas_resources
 from backends.own_kernels import Bound, OwnKernelBackend
 from backends.pocl import repair
 from harness.plans import PlannedLaunch
@@ -39,6 +40,11 @@ _OUT_OF_MEMORY = (
 )
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
 _CUDA_L2_CACHE_SIZE = 38
+
+BUILD_OPTIONS = ("-cl-std=CL1.2",)
+NV_VERBOSE = "-cl-nv-verbose"
+NV_OPTIONS = "cl_nv_compiler_options"
+"""The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
 
 
 class OpenClBackend(OwnKernelBackend):
@@ -73,6 +79,12 @@ class OpenClBackend(OwnKernelBackend):
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
             return DeviceArray(cl.Buffer(self._context, flags, hostbuf=host), host.dtype, host.shape)
 
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        # NVIDIA's compiler then says how many registers a kernel has; the code is the same.
+        verbose = (NV_VERBOSE,) if NV_OPTIONS in self.device.details["extensions"].split() else ()
+        return (*BUILD_OPTIONS, *verbose)
+
     def gate(self) -> Gate:
         event = cl.UserEvent(self._context)
         cl.enqueue_barrier(self._queue, wait_for=[event])
@@ -94,7 +106,7 @@ class OpenClBackend(OwnKernelBackend):
             try:
                 # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
                 program = cl.Program(self._context, source)
-                program.build(["-cl-std=CL1.2"], cache_dir=False)  # type: ignore[arg-type]
+                program.build(list(self.build_options), cache_dir=False)  # type: ignore[arg-type]
                 return program
             except cl.RuntimeError as error:
                 raise BuildError(
@@ -105,7 +117,19 @@ class OpenClBackend(OwnKernelBackend):
         kernel = cl.Kernel(program, launch.kernel)
         device = self._context.devices[0]
         local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
-        return kernel, Launch(launch.kernel, launch.num_groups, launch.group_size, int(local))
+        registers, spills = self._resources(program, launch.kernel)
+        return kernel, Launch(
+            launch.kernel, launch.num_groups, launch.group_size, int(local), registers, spills
+        )
+
+    def _resources(self, program: cl.Program, kernel: str) -> tuple[int | None, int | None]:
+        """Registers a work-item and bytes spilled, where the compiler's log tells."""
+        if NV_VERBOSE not in self.build_options:
+            return None, None
+        log = program.get_build_info(  # type: ignore[no-untyped-call]
+            self._context.devices[0], cl.program_build_info.LOG
+        )
+        return ptxas_resources(str(log), kernel)
 
     def _bind(self, kernel: cl.Kernel, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
         kernel.set_args(*arguments)

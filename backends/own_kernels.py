@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import Array, Backend, DeviceArray, Launch, Prepared
+from backends.base import Array, Backend, DeviceArray, KernelTimes, Launch, Prepared
+from harness.accumulators import accumulator
 from harness.defaults import default_variant
 from harness.planning import plan
 from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar
@@ -50,6 +51,15 @@ class OwnKernelBackend(Backend):
         if key not in self._programs:
             self._programs[key] = self._build(source)
         return self._programs[key]
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """What the compiler is told beside the source."""
+        return ()
+
+    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+        """See :meth:`backends.base.Prepared.kernel_times`."""
+        return None
 
     # --- what a dialect's backend implements ---
 
@@ -100,6 +110,8 @@ class PreparedPlan(Prepared):
         source = assemble(backend.dialect, plan.files, plan.macros)
         self.source_hash = source_hash(source)
         self.result_location = plan.result_location
+        self.build_options = backend.build_options
+        self.accumulator = accumulator(problem)
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []
         self._timed: dict[int, list[Bound]] = {}
@@ -160,6 +172,9 @@ class PreparedPlan(Prepared):
         if i not in self._timed:
             self._timed[i] = self._bound(self._plan.launches, i, timed=True)
         return self._backend._elapsed(self._timed[i])
+
+    def kernel_times(self, calls: int) -> KernelTimes | None:
+        return self._backend._kernel_times(self, calls)
 
     def close(self) -> None:
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}

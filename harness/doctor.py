@@ -57,6 +57,7 @@ def examine() -> Iterator[Finding]:
     if nvidia:
         yield _libcuda()
         yield _nvrtc()
+        yield _cupti()
     from backends import REGISTRY
 
     for name in REGISTRY:
@@ -122,6 +123,17 @@ def _nvrtc() -> Finding:
         why = done if isinstance(done, str) else _last_line(done.stderr)
         return Finding("NVRTC", "broken", why, "pip install cuda-bindings nvidia-cuda-nvrtc")
     return Finding("NVRTC", "ok", f"CUDA {done.stdout.strip()}")
+
+
+def _cupti() -> Finding:
+    """Whether the kernel clock can be had; without it everything else works."""
+    if os.environ.get("HARNESS_CUPTI", "").lower() in ("off", "0"):
+        return Finding("CUPTI", "note", "switched off: CUDA has no kernel clock", "unset HARNESS_CUPTI")
+    done = _python("-c", "import cupti.cupti, importlib.metadata as m; print(m.version('cupti-python'))")
+    if isinstance(done, str) or done.returncode:
+        why = done if isinstance(done, str) else _last_line(done.stderr)
+        return Finding("CUPTI", "note", f"CUDA has no kernel clock: {why}", "pip install cupti-python")
+    return Finding("CUPTI", "ok", f"the kernel clock of CUDA, version {done.stdout.strip()}")
 
 
 def _nvidia_opencl(devices: list[dict[str, Any]]) -> Finding:

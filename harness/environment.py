@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from harness.records import FORMAT
 
 PACKAGES = (
     "opencl-cuda-harness", "numpy", "scipy", "scikit-image", "pyopencl", "pocl-binary-distribution", "pycuda",
-    "cuda-bindings", "nvidia-cuda-nvrtc", "cupy*", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
+    "cuda-bindings", "nvidia-cuda-nvrtc", "cupti-python", "nvidia-cuda-cupti*", "cupy*",
+    "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
 )  # fmt: skip
 """The packages whose versions a run records where they are installed; a star stands for any ending."""
 
@@ -47,6 +49,7 @@ def describe(
         "devices": [asdict(device) for device in devices],
         "missing": dict(missing),
         "nvml": nvml(),
+        "kernel_clock": _kernel_clock(),
     }
 
 
@@ -94,6 +97,14 @@ def _packages() -> dict[str, str]:
 def _installed(prefix: str) -> list[str]:
     names = (str(distribution.metadata["Name"]) for distribution in distributions())
     return sorted({name for name in names if name.lower().startswith(prefix)})
+
+
+def _kernel_clock() -> str:
+    """Empty where CUPTI for Python is installed, which times the kernels of CUDA; else why it is not used."""
+    if find_spec("cupti") is None:
+        return "cupti-python is not installed"
+    off = os.environ.get("HARNESS_CUPTI", "").lower() in ("off", "0")
+    return "switched off by HARNESS_CUPTI" if off else ""
 
 
 def _commit() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from backends.base import (
     BuildError,
     DeviceArray,
     DeviceLost,
+    KernelTimes,
     Launch,
     Prepared,
     Unsupported,
 )
-from harness import clocks
+from harness import bias, clocks, ledgers
 from harness.clocks import Budget, Timer
 from harness.problems import Array, Laplace, Problem, Reduction, Verification
 from harness.problems.base import compare
@@ -103,7 +104,7 @@ class Measurer:
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
         self._data: tuple[Problem, HostData] | None = None
-        self._launch: dict[tuple[Launch, ...], Clock | None] = {}
+        self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
     def measure(self, case: Case) -> Record:
         """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
@@ -130,9 +131,9 @@ class Measurer:
     def _measured(self, case: Case) -> Record:
         with self.ready(case) as ready:
             ready.verify("before timing")
-            measured = self._clocks(case, ready.prepared)
+            measured, profiled = self._clocks(case, ready.prepared)
             found = ready.verify("after timing")
-            ledger = self._ledger(case, ready)
+            ledger = self._ledger(case, ready) | ledgers.profile(measured, profiled)
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
 
     @contextmanager
@@ -166,33 +167,31 @@ class Measurer:
         """What the primary clock may take: half of a case's time."""
         return Budget(self.options.samples, self.options.case_seconds / 2)
 
-    def _clocks(self, case: Case, prepared: Prepared) -> dict[str, Clock]:
+    def _clocks(self, case: Case, prepared: Prepared) -> tuple[dict[str, Clock], KernelTimes | None]:
+        """Every clock that the backend has, and what its profiler saw beside the time."""
         budget = self.queue_budget()
         other = replace(budget, seconds=budget.seconds / 2)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
-            "launch": self._launch_clock(prepared.launches, other),
+            **self._launch_clocks(prepared.launches, other),
             "event": clocks.event_seconds(prepared, other, self._timer),
         }
         if case.role == "compare":
             # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
             found["round_trip"] = clocks.round_trip_seconds(self.backend, prepared, other, self._timer)
-        return {name: clock for name, clock in found.items() if clock is not None}
+        # Last, as no other clock must run in the profiler's wake.
+        found["kernel"], profiled = bias.kernel_seconds(prepared, found["queue"], other)
+        return {name: clock for name, clock in found.items() if clock is not None}, profiled
 
-    def _launch_clock(self, launches: tuple[Launch, ...], budget: Budget) -> Clock | None:
+    def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget) -> dict[str, Clock]:
         geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
         if geometry not in self._launch:
-            self._launch[geometry] = clocks.launch_seconds(self.backend, geometry, budget, self._timer)
+            self._launch[geometry] = bias.launch_clocks(self.backend, geometry, budget, self._timer)
         return self._launch[geometry]
 
     def _ledger(self, case: Case, ready: Ready) -> dict[str, Any]:
-        prepared = ready.prepared
-        notes = [prepared.note, self._cold_note(case, len(ready.sources))]
         return {
-            "launches": [asdict(launch) for launch in prepared.launches],
-            "result_location": prepared.result_location,
-            "source_hash": prepared.source_hash,
-            "note": "; ".join(note for note in notes if note),
+            **ledgers.prepared(case.problem, ready.prepared, self._cold_note(case, len(ready.sources))),
             "sources": len(ready.sources),
             "verified_after": True,
         }

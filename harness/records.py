@@ -14,9 +14,10 @@ FORMAT = 1
 
 Status = Literal["ok", "skipped", "wrong", "failed"]
 Role = Literal["compare", "limit"]
-CLOCKS = ("queue", "launch", "round_trip", "event")
+CLOCKS = ("queue", "launch", "round_trip", "event", "kernel", "launch_event", "launch_kernel")
 """queue: gated device time a call (primary). launch: the empty kernel of the same geometry by the same clock.
-round_trip: enqueue to value in host memory. event: the API's own timer."""
+round_trip: enqueue to value in host memory. event: the API's own timer. kernel: the sum of a call's kernels,
+start to end, by the profiler. launch_event and launch_kernel: the empty kernel by these two: their bias."""
 
 
 @dataclass(frozen=True, slots=True)

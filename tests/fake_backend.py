@@ -198,7 +198,8 @@ class FakePrepared(Prepared):
         self._answer = None
 
     def event_seconds(self, i: int) -> float | None:
-        return self.backend.clock.call
+        clock = self.backend.clock
+        return clock.empty if isinstance(self.problem, Empty) else clock.call
 
 
 FAULTS: dict[str, Any] = {

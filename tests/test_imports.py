@@ -16,7 +16,7 @@ from backends import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("harness", "backends", "reports")
-GPU_LIBRARIES = {"pyopencl", "pycuda", "cupy", "cupyx", "cuda", "pynvml"}
+GPU_LIBRARIES = {"pyopencl", "pycuda", "cupy", "cupyx", "cuda", "cupti", "pynvml"}
 GPU_APIS = GPU_LIBRARIES - {"pynvml"}
 """pynvml only describes a machine: harness.environment asks it, when it is there."""
 

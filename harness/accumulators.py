@@ -1,0 +1,18 @@
+"""The types in which our kernels compute: part of what a ratio compares."""
+
+from __future__ import annotations
+
+from harness.problems import Laplace, Problem, Reduction
+
+
+def accumulator(problem: Problem) -> str:
+    """The NumPy name of the type in which our kernels keep intermediate results.
+
+    Of a problem with several the names are joined; empty for a problem without arithmetic.
+    """
+    if isinstance(problem, Reduction):
+        types = (problem.partial_dtype[name].name for name in problem.parts.fields)
+        return ", ".join(dict.fromkeys(types))
+    if isinstance(problem, Laplace):
+        return "float32" if problem.element.is_float else "int32"
+    return ""
