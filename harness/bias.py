@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from itertools import combinations
 
+import numpy as np
+
 from backends.base import Backend, KernelTimes, Launch, Prepared
 from harness.clocks import Budget, Timer, event_seconds, queue_seconds
 from harness.problems import Empty
@@ -89,16 +91,21 @@ def disagreement(clocks: Mapping[str, Clock]) -> str:
 
 
 def _bounds(clocks: Mapping[str, Clock], name: str) -> tuple[float, float] | None:
-    """Between which seconds a clock says the work lies, from quartile to quartile; None without a sample."""
+    """Between which seconds a clock says the work lies, noise allowed for; None without a sample."""
     samples = usable(clocks[name].seconds)
     if not samples:
         return None
-    time = quartiles(samples)
+    short, long = _ends(samples)
     if name == "kernel" and BIAS_OF[name] not in clocks:
         # A kernel's own duration has hardly any bias; the others without an empty kernel bound nothing below.
-        return time.p25, time.p75
+        return short, long
     bias = usable(clocks[BIAS_OF[name]].seconds) if BIAS_OF[name] in clocks else []
     # A host's cost of enqueueing can hide the device's whole work, or show on top of it.
     weak = bool(clocks[name].note) and name != "kernel"
-    low = max(0.0, time.p25 - quartiles(bias).p75) if bias and not weak else 0.0
-    return low, time.p75
+    return (max(0.0, short - _ends(bias)[1]) if bias and not weak else 0.0), long
+
+
+def _ends(samples: list[float]) -> tuple[float, float]:
+    """Most samples lie between: the first and the last tenth are left out."""
+    low, high = np.percentile(samples, (10, 90))
+    return float(low), float(high)

@@ -10,10 +10,11 @@ from typing import Literal, cast
 from backends import REGISTRY
 from backends.base import DeviceInfo
 from harness.defaults import default_variant
+from harness.dtypes import DTYPES
 from harness.explain import unknown
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Case
-from harness.suite import Choice, LaplaceBlock, ReductionBlock, Suite, Sweep
+from harness.suite import BandwidthBlock, Choice, LaplaceBlock, ReductionBlock, Suite, Sweep
 from harness.variants import BandwidthVariant, Plain, Variant, violations
 
 Block = ReductionBlock | LaplaceBlock
@@ -49,8 +50,9 @@ def expand(
     blocks: list[Block] = [*suite.reduction, *suite.laplace]
     cases = [case for block in blocks for case in _block_cases(block, chosen, image_size)]
     limits = _limit_cases(suite, cases, chosen) if suite.limits.measure else iter(())
+    studies = [case for study in suite.bandwidth for case in _bandwidth_cases(study, chosen)]
     # A problem that two blocks name is measured once.
-    return list(dict.fromkeys([*limits, *cases]))
+    return list(dict.fromkeys([*limits, *cases, *studies]))
 
 
 def select_devices(
@@ -138,6 +140,20 @@ def _laplaces(block: LaplaceBlock, image_size: tuple[int, int] | None) -> list[P
         Laplace(mask, border, output, dtype, height, width, channels, block.border_value)
         for (height, width), channels, dtype, mask, border, output in axes
     ]
+
+
+def _bandwidth_cases(block: BandwidthBlock, devices: Sequence[DeviceInfo]) -> Iterator[Case]:
+    """A study of the limits themselves, where kernels of our own can be run."""
+    meant = [device for device in devices if _has_own_kernels(device) and block.runs_on(device.kind)]
+    axes = product(block.source_bytes, block.directions, block.dtypes)
+    problems = [
+        Bandwidth(direction, dtype, max(1, nbytes // DTYPES[dtype].itemsize))
+        for nbytes, direction, dtype in axes
+    ]
+    for problem, cache, device in product(problems, block.caches, meant):
+        base = Case(device.backend, device.index, problem, Plain(), cast(Cache, cache))
+        for variant in _sweep(block.cpu if device.kind == "cpu" else block.gpu):
+            yield replace(base, variant=variant)
 
 
 def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceInfo]) -> Iterator[Case]:

@@ -15,10 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
-from backends.base import Backend, Gate, GateExpired, Launch, Prepared
-from harness.problems import Empty
+from backends.base import Backend, Gate, GateExpired, Prepared
 from harness.records import Clock
-from harness.variants import Plain
 
 Timer = Callable[[], float]
 """The host's clock: seconds from any fixed moment."""
@@ -183,18 +181,6 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[tup
         else:
             dropped += 1
     return tuple(seconds), calls, dropped
-
-
-def launch_seconds(
-    backend: Backend, launches: tuple[Launch, ...], budget: Budget, timer: Timer = time.perf_counter
-) -> Clock | None:
-    """The queue's clock on empty kernels of the same geometry: what launching costs; None without one."""
-    problem = Empty(tuple((launch.num_groups, launch.group_size) for launch in launches))
-    if not launches or backend.unsupported(problem, Plain()):
-        return None
-    source = backend.upload(problem.pack(problem.make_source(0)))
-    with backend.prepare(problem, Plain(), [source]) as prepared:
-        return queue_seconds(backend, prepared, budget, timer)
 
 
 def round_trip_seconds(

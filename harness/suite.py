@@ -23,8 +23,8 @@ from pydantic import (
 from harness.dtypes import DTYPES
 from harness.explain import unknown, validation
 from harness.ladders import LADDERS
-from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
-from harness.variants import Groups, Variant, variant_from_json
+from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
+from harness.variants import AXES, Groups, Variant, variant_from_json
 
 DEFAULT: Final = "default"
 """In a suite's ``variants``: the one that each device gets by :func:`harness.defaults.default_variant`."""
@@ -162,6 +162,30 @@ def _completed_by(sweep: Sweep) -> BeforeValidator:
     )
 
 
+def _study_of(sweep: Sweep) -> Sweep:
+    """One variant for each vector width, else like the most generous of a sweep for limits."""
+    return Sweep(
+        vector_width=list(AXES["bandwidth"]["vector_width"]),
+        **{name: values[-1:] for name, values in sweep.model_dump(exclude={"vector_width"}).items()},
+    )
+
+
+_GPU_STUDY, _CPU_STUDY = _study_of(_GPU_SWEEP), _study_of(_CPU_SWEEP)
+
+
+class BandwidthBlock(_Block):
+    """Reading and copying sources of every number of bytes as every dtype, in every variant of a sweep.
+
+    The kernels move raw words, so that dtypes of one size run the same code: their spread is the noise.
+    """
+
+    directions: list[Annotated[str, _one_of("direction", DIRECTIONS)]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
+    source_bytes: list[Annotated[int, Field(ge=8)]] = _SOME
+    gpu: Annotated[Sweep, _completed_by(_GPU_STUDY)] = _GPU_STUDY
+    cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
+
+
 class Limits(_Table):
     """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32."""
 
@@ -171,7 +195,7 @@ class Limits(_Table):
 
 
 class Suite(_Table):
-    """A checked suite. Blocks are expanded in the order of the file, reductions first."""
+    """A checked suite. Blocks are expanded in the order of the file: reductions, filters, bandwidths."""
 
     name: str
     title: str
@@ -179,12 +203,15 @@ class Suite(_Table):
     measure: Measure = Measure()
     reduction: list[ReductionBlock] = []
     laplace: list[LaplaceBlock] = []
+    bandwidth: list[BandwidthBlock] = []
     limits: Limits = Limits()
 
     @model_validator(mode="after")
     def _has_blocks(self) -> Self:
-        if not self.reduction and not self.laplace:
-            raise ValueError("there is nothing to run; add a [[reduction]] or a [[laplace]] block")
+        if not (self.reduction or self.laplace or self.bandwidth):
+            raise ValueError(
+                "there is nothing to run; add a [[reduction]], [[laplace]] or [[bandwidth]] block"
+            )
         return self
 
 

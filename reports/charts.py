@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from backends import REGISTRY
 from reports import format as write
-from reports.frame import measured, ordered_sizes, ordered_types
+from reports.frame import bandwidths, measured, ordered_sizes, ordered_types
 from reports.ratios import Comparison
 from reports.svg import DASHES, SENTINEL, Entry, Panels
 
@@ -83,6 +83,39 @@ def bandwidth_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -
     return Panels(rows, draw, legend, "GB/s", "Bandwidth by operation, size and backend").svg(name)
 
 
+def width_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -> str:
+    """GB/s by vector width and type, one panel a direction and backend: figure 6 of jia2012, for both APIs.
+
+    Of several variants of one width the fastest. An empty string where nothing of the kind was measured.
+    """
+    rows = bandwidths(table)
+    rows = rows[(rows["physical"] == physical) & (rows["cache"] == cache)]
+    if rows.empty:
+        return ""
+    key = ["backend", "problem", "width"]
+    rows = rows.sort_values("queue", kind="stable").drop_duplicates(key).sort_values("number")
+    rows = rows.assign(rate=rows["bytes_per_second"] / 1e9, op=rows["op"] + ", " + rows["backend"])
+    types, widths = ordered_types(rows["type"]), sorted(set(rows["width"]))
+    colours = dict(zip(types, sns.color_palette("colorblind", len(types)), strict=True))
+    shapes = dict(zip(types, "osD^vPX*<>p"[: len(types)], strict=False))
+    top = float(rows["rate"].max())
+
+    def draw(axes: Axes, data: pd.DataFrame) -> None:
+        sns.lineplot(
+            data=data, x="width", y="rate", hue="type", hue_order=types, palette=colours, style="type",
+            style_order=types, markers=shapes, dashes=False, legend=False, errorbar=None, ax=axes,
+        )  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(FixedLocator(widths))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_ylim(0, top * 1.08)
+
+    legend = [Entry(kind, colours[kind], shapes[kind]) for kind in types]
+    label = "Bandwidth of reading and copying by vector width, type and backend"
+    return Panels(rows, draw, legend, "GB/s", label).svg(name)
+
+
 def share_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -> str:
     """Share of the measured limit by type and backend, of the largest size of each operation and type.
 
@@ -113,8 +146,12 @@ def share_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -> st
 
 
 def _fastest(table: pd.DataFrame, physical: str, cache: str) -> pd.DataFrame:
-    """The rows of one device and cache state; of several variants of a backend the fastest."""
+    """The rows of one device and cache state; of several variants of a backend the fastest.
+
+    Without a study of the limits themselves, which has a chart of its own.
+    """
     rows = measured(table)
+    rows = rows.drop(bandwidths(rows).index)
     here = (rows["physical"] == physical) & (rows["cache"] == cache)
     rows = rows[here & rows["bytes_per_second"].notna()]
     fastest = rows.sort_values("queue", kind="stable").drop_duplicates(["backend", "device", "problem"])

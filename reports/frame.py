@@ -11,11 +11,13 @@ import pandas as pd
 
 from backends import REGISTRY
 from harness import stats
+from harness.bias import disagreement
 from harness.dtypes import DTYPES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
 from harness.variants import label
 from reports.format import plain
+from reports.format import size as written_size
 
 if TYPE_CHECKING:
     from harness.runs import Run
@@ -36,8 +38,10 @@ class Row:
     op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
-    launch_note likewise. limit: the fastest bandwidth measured on the same hardware, cache state and source
-    size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
+    launch_note likewise. launch_event and launch_kernel: the empty kernel by these clocks. launches: kernels
+    of a call, 0 where nobody tells; calls: of a library for one result. disagreement: clocks that contradict
+    each other. width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware,
+    cache state and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
 
     number: int
@@ -66,10 +70,18 @@ class Row:
     net: float
     round_trip: float
     event: float
+    kernel: float
+    launch_event: float
+    launch_kernel: float
     note: str
     launch_note: str
     bytes_per_second: float
     location: str
+    launches: int
+    calls: int
+    accumulator: str
+    disagreement: str
+    width: int
     verification: str
     remark: str
     limit: float = math.nan
@@ -132,10 +144,18 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         net=_positive(queue.median - launch),
         round_trip=_quartiles(record, "round_trip").median,
         event=_quartiles(record, "event").median,
+        kernel=_quartiles(record, "kernel").median,
+        launch_event=_quartiles(record, "launch_event").median,
+        launch_kernel=_quartiles(record, "launch_kernel").median,
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue.median),
         location=plain(record.ledger.get("result_location") or ""),
+        launches=len(_listed(record, "launches") or _listed(record, "kernels")),
+        calls=_whole(record.ledger.get("calls_per_result")),
+        accumulator=plain(record.ledger.get("accumulator") or ""),
+        disagreement=disagreement(record.clocks),
+        width=_whole(getattr(case.variant, "vector_width", 0)),
         verification=_verification(record),
         remark=plain(record.ledger.get("note") or ""),
     )
@@ -156,7 +176,9 @@ def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
             pixels,
         )
     if isinstance(problem, Bandwidth):
-        return problem.kind, problem.direction, problem.dtype, str(problem.size), problem.size
+        # By bytes, so that one size of different types is one size.
+        nbytes = problem.source_bytes
+        return problem.kind, problem.direction, problem.dtype, written_size(nbytes), nbytes
     return problem.kind, problem.label, "", "", 0
 
 
@@ -171,6 +193,16 @@ def _note(clock: Clock | None) -> str:
     lost = len(clock.seconds) - len(stats.usable(clock.seconds))
     dropped = [f"{lost} of {len(clock.seconds)} samples are no times and were left out"] if lost else []
     return "; ".join([plain(clock.note), *dropped] if clock.note else dropped)
+
+
+def _listed(record: Record, entry: str) -> Sequence[object]:
+    """A list of the ledger; empty where a run file has something else there."""
+    value = record.ledger.get(entry)
+    return value if isinstance(value, list) else ()
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _positive(value: float) -> float:
@@ -245,3 +277,9 @@ def ordered_sizes(table: pd.DataFrame) -> list[str]:
 def measured(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that can be compared: cases of the comparison, verified, with a queue time."""
     return table[(table["purpose"] == "compare") & (table["status"] == "ok") & table["queue"].notna()]
+
+
+def bandwidths(table: pd.DataFrame) -> pd.DataFrame:
+    """The measured rows of a study of the limits themselves."""
+    rows = measured(table)
+    return rows[rows["kind"] == Bandwidth.kind]

@@ -153,6 +153,9 @@ def _warnings(rows: pd.DataFrame) -> Iterator[str]:
             f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or "
             "the limit itself is wrong."
         )
+    contradicting = int((rows["disagreement"] != "").sum())
+    if contradicting:
+        yield f"In {_cases(contradicting)} clocks contradict each other beyond their bias (‡ in the records)."
 
 
 def _cases(count: int) -> str:

@@ -20,8 +20,9 @@ from markupsafe import Markup
 
 from backends import REGISTRY
 from reports import format as write
-from reports.charts import bandwidth_chart, ratio_chart, share_chart
-from reports.frame import frame, measured
+from reports.agreement import agreement_table, agreements
+from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
+from reports.frame import bandwidths, frame, measured
 from reports.headline import Headline, headlines
 from reports.published import published
 from reports.ratios import Comparison, comparisons
@@ -64,7 +65,9 @@ class Section:
     command: str
     headlines: Sequence[Headline]
     ratios: Sequence[Ratios]
+    clocks: Table
     bandwidth: Sequence[Chart]
+    widths: Sequence[Chart]
     pictures: Mapping[str, Sequence[Mapping[str, str]]]
     records: Table
     counts: Sequence[tuple[str, int]]
@@ -122,7 +125,9 @@ def _section(name: str, run: Run, command: str) -> Section:
         command=command,
         headlines=headlines(table, found),
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
+        clocks=agreement_table(agreements(table)),
         bandwidth=_bandwidth(name, table),
+        widths=_widths(name, table),
         pictures=_pictures(run.images),
         records=record_table(table),
         counts=status_counts(table),
@@ -142,7 +147,7 @@ def _ratios(name: str, comparison: Comparison) -> Ratios:
 def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
     charts = []
     rows = measured(table)
-    rows = rows[rows["bytes_per_second"].notna()]
+    rows = rows[rows["bytes_per_second"].notna()].drop(bandwidths(table).index, errors="ignore")
     alone = rows["physical"].nunique() == 1
     for number, (key, group) in enumerate(rows.groupby(["physical", "cache"], sort=False)):
         physical, cache_state = map(str, key)
@@ -155,6 +160,17 @@ def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
         share = share_chart(table, physical, cache_state, f"{name}-share{number}")
         if share:
             charts.append(Chart(f"Share of the measured limit, largest size of each: {place}", Markup(share)))
+    return charts
+
+
+def _widths(name: str, table: pd.DataFrame) -> list[Chart]:
+    """The study of the limits themselves, a chart a device and cache state."""
+    charts = []
+    groups = bandwidths(table).groupby(["physical", "cache"], sort=False)
+    for number, (key, group) in enumerate(groups):
+        physical, cache_state = map(str, key)
+        svg = width_chart(table, physical, cache_state, f"{name}-width{number}")
+        charts.append(Chart(f"{group['device_name'].iloc[0]}, {cache_state}", Markup(svg)))
     return charts
 
 

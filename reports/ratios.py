@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harness.stats import geometric_mean, speed_ratio
+from reports.fairness import differences
 from reports.frame import measured, ordered_sizes
 
 FASTEST = "fastest"
@@ -169,8 +170,12 @@ def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
         f"{row['backend']}, launch: {row['launch_note']}" for row in (first, second) if row["launch_note"]
     ]
     marks += [f"{row['backend']}: above the measured limit" for row in (first, second) if row["above_limit"]]
-    if first["location"] != second["location"] and first["location"] and second["location"]:
-        marks.append(f"the result is on the {first['location']} against the {second['location']}")
+    marks += differences(first, second)
+    marks += [
+        f"{row['backend']}: clocks disagree: {row['disagreement']}"
+        for row in (first, second)
+        if row["disagreement"]
+    ]
     return "; ".join(marks)
 
 

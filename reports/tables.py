@@ -66,6 +66,7 @@ RECORD_HEADINGS = (
     ("net us", "queue less launch"),
     ("round trip us", "from enqueue to the value in host memory"),
     ("event us", "the API's own timer"),
+    ("kernel us", "start to end of a call's kernels on the device, by CUPTI; CUDA only"),
     ("GB/s", "1e9 bytes moved a second, by queue"),
     (
         "% of limit",
@@ -85,7 +86,7 @@ def record_table(table: pd.DataFrame) -> Table:
         for column, shown in _RECORD_FILTERS.items()
     }
     lines = tuple(_record_line(row) for row in table.itertuples(index=False))
-    return Table(RECORD_HEADINGS, lines, frozenset(range(7, 14)), filters)
+    return Table(RECORD_HEADINGS, lines, frozenset(range(7, 15)), filters)
 
 
 def _record_line(row: Any) -> Line:
@@ -103,7 +104,8 @@ def _record_line(row: Any) -> Line:
         _number(row.launch, write.us, row.launch_note, "†" if row.launch_note else ""),
         _number(row.net, write.us),
         _number(row.round_trip, write.us),
-        _number(row.event, write.us),
+        _number(row.event, write.us, *_clock_mark(row)),
+        _number(row.kernel, write.us, *_clock_mark(row)),
         _number(row.bytes_per_second, write.gb_s, f"{row.bytes_moved:,} bytes a call"),
         _share(row),
         Cell(row.location or write.ABSENT),
@@ -111,6 +113,11 @@ def _record_line(row: Any) -> Line:
     )
     filters = {shown: str(getattr(row, column)) for column, shown in _RECORD_FILTERS.items()}
     return Line(cells, filters, "" if row.status == "ok" else "unmeasured")
+
+
+def _clock_mark(row: Any) -> tuple[str, str]:
+    """Title and mark of the clocks beside the queue's, where they contradict each other or it."""
+    return (f"clocks disagree: {row.disagreement}", "‡") if row.disagreement else ("", "")
 
 
 def _share(row: Any) -> Cell:

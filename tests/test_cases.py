@@ -225,3 +225,35 @@ def test_default_variants_of_the_suites_run_on_ordinary_devices(name: str) -> No
 def test_cases_survive_the_run_file() -> None:
     for case in expand(load_suite("ladder"), DEVICES):
         assert Case.from_json(case.to_json()) == case
+
+
+BANDWIDTH = """
+[[bandwidth]]
+directions = ["read", "copy"]
+dtypes = ["uint8", "float64"]
+source_bytes = [4096]
+caches = ["hot", "cold"]
+"""
+
+
+def test_a_study_of_bandwidth_takes_every_width_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
+    cases = expand(_suite(tmp_path, BANDWIDTH), [*DEVICES, CUPY])
+    assert {case.role for case in cases} == {"compare"}, "a limit needs no limit"
+    assert {case.backend for case in cases} == {"opencl", "cuda"}
+    assert {case.problem.source_bytes for case in cases} == {4096}
+    of_one = [case for case in cases if (case.backend, case.device) == ("cuda", 0)]
+    assert len(of_one) == 2 * 2 * 2 * 5
+    assert {case.variant.vector_width for case in of_one} == {1, 2, 4, 8, 16}  # type: ignore[union-attr]
+
+
+def test_a_study_beside_a_comparison_adds_no_limits(tmp_path: Path) -> None:
+    text = _reduction() + BANDWIDTH
+    limits = [case for case in expand(_suite(tmp_path, text), DEVICES) if case.role == "limit"]
+    assert limits
+    assert 4096 not in {case.problem.source_bytes for case in limits}
+
+
+def test_a_study_can_sweep_other_axes_too(tmp_path: Path) -> None:
+    text = BANDWIDTH + "gpu = {vector_width = [4], group_size = [64, 128]}\n"
+    cases = expand(_suite(tmp_path, text), [CUDA])
+    assert {(c.variant.vector_width, c.variant.group_size) for c in cases} == {(4, 64), (4, 128)}  # type: ignore[union-attr]

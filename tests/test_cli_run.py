@@ -31,7 +31,13 @@ def test_dry_run_lists_the_cases_and_measures_nothing(harness: Harness) -> None:
     assert list(harness.folder.iterdir()) == [suite]
 
 
-@pytest.mark.parametrize("name", suite_names())
+def test_a_suite_without_a_block_for_the_devices_is_told(harness: Harness) -> None:
+    shown = harness("run", "bandwidth", "--backend", "numpy", "--dry-run")
+    assert shown.code == 2
+    assert "suite bandwidth has nothing to run here" in shown.err
+
+
+@pytest.mark.parametrize("name", [name for name in suite_names() if name != "bandwidth"])
 def test_dry_run_of_the_suites_that_ship(harness: Harness, name: str) -> None:
     shown = harness("run", name, "--backend", "numpy", "--dry-run")
     assert shown.code == 0

@@ -15,7 +15,6 @@ from harness.clocks import (
     Queue,
     event_seconds,
     grow,
-    launch_seconds,
     queue_seconds,
     round_trip_seconds,
     slope,
@@ -209,24 +208,6 @@ def test_the_first_call_is_not_behind_the_gate() -> None:
     Queue(backend, prepared_on(backend), backend.clock.time)
     assert backend.batches == [1]
     assert not backend.gates
-
-
-def test_launch_seconds_are_those_of_the_empty_kernel() -> None:
-    backend = FakeBackend(FakeClock(call=1.0, empty=1.5e-6))
-    launches = prepared_on(backend).launches
-    clock = launch_seconds(backend, launches, Budget(samples=3), backend.clock.time)
-    assert clock is not None
-    assert clock.seconds == pytest.approx([1.5e-6] * 3, rel=1e-6)
-
-
-def test_launch_seconds_are_unknown_where_launches_are_or_no_empty_kernel_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    backend = FakeBackend(FakeClock())
-    launches = prepared_on(backend).launches
-    assert launch_seconds(backend, (), Budget(), backend.clock.time) is None
-    monkeypatch.setattr(backend, "unsupported", lambda *_: "no empty kernel")
-    assert launch_seconds(backend, launches, Budget(), backend.clock.time) is None
 
 
 def test_round_trip_is_all_that_a_caller_waits() -> None:

@@ -51,7 +51,7 @@ def test_every_case_is_measured_by_every_clock_and_verified(tmp_path: Path) -> N
     assert [record.case for record in found.records] == CASES
     for record in found.records:
         assert record.status == "ok"
-        assert set(record.clocks) == {"queue", "launch", "round_trip", "event"}
+        assert set(record.clocks) == {"queue", "launch", "launch_event", "round_trip", "event"}
         assert all(seconds > 0 for clock in record.clocks.values() for seconds in clock.seconds)
         assert record.ledger["launches"][0]["kernel"] == "fake"
         assert record.ledger["verified_after"] is True

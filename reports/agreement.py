@@ -1,0 +1,123 @@
+"""The same kernel by each clock: what a ratio without its clock is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from harness.stats import speed_ratio, usable
+from reports import format as write
+from reports.frame import measured
+from reports.ratios import SIDES
+from reports.tables import Cell, Line, Table
+
+HEADINGS = (
+    ("problem", "operation; for images output, mask and border"),
+    ("type", "element type; images with channels"),
+    ("size", "shape of the array; width x height of an image; bytes of a source"),
+    ("cache", "hot or cold"),
+    ("queue", "gated queue of both"),
+    ("queue net", "the same, each less its empty kernel"),
+    ("event", "each API's own timer"),
+    ("event net", "the same, each less its empty kernel"),
+    ("kernel / event", "CUDA's kernels by CUPTI against OpenCL's event, the nearest that it has"),
+    ("kernel / event net", "the same, each less its empty kernel"),
+    ("span", "the largest of these over the smallest"),
+    ("variant", "the same on both sides"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Speed of OpenCL over speed of CUDA for one variant of one problem, by pairs of clocks; NaN where one is
+    missing. ``span`` is the largest over the smallest.
+    """
+
+    opencl: pd.Series[Any]
+    cuda: pd.Series[Any]
+    queue: float
+    queue_net: float
+    event: float
+    event_net: float
+    kernel: float
+    kernel_net: float
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """All of them, in the order of the table."""
+        return self.queue, self.queue_net, self.event, self.event_net, self.kernel, self.kernel_net
+
+    @property
+    def span(self) -> float:
+        """NaN where only one clock tells."""
+        known = usable(self.ratios)
+        return max(known) / min(known) if len(known) > 1 else math.nan
+
+
+def agreements(table: pd.DataFrame) -> list[Agreement]:
+    """One for each variant that OpenCL and CUDA both ran on one device, in the order of measurement."""
+    rows = measured(table)
+    keys = ["physical", "problem", "cache", "variant"]
+    return [found for _, group in rows.groupby(keys, sort=False) for found in _agreement(group)]
+
+
+def _agreement(group: pd.DataFrame) -> Iterator[Agreement]:
+    opencl, cuda = (group[group["role"].isin(SIDES[side])] for side in ("OpenCL", "CUDA"))
+    if opencl.empty or cuda.empty:
+        return
+    # Two platforms may offer the device to OpenCL: the faster stands for it, as in the ratios.
+    first, second = (side.sort_values("queue", kind="stable").iloc[0] for side in (opencl, cuda))
+
+    def ratio(of_first: str, of_second: str) -> float:
+        return speed_ratio(first[of_first], second[of_second])
+
+    def net(of_first: str, bias: str, of_second: str, other_bias: str) -> float:
+        return speed_ratio(first[of_first] - first[bias], second[of_second] - second[other_bias])
+
+    yield Agreement(
+        first,
+        second,
+        queue=ratio("queue", "queue"),
+        queue_net=net("queue", "launch", "queue", "launch"),
+        event=ratio("event", "event"),
+        event_net=net("event", "launch_event", "event", "launch_event"),
+        kernel=ratio("event", "kernel"),
+        kernel_net=net("event", "launch_event", "kernel", "launch_kernel"),
+    )
+
+
+def agreement_table(found: list[Agreement]) -> Table:
+    """The ratios side by side."""
+    return Table(HEADINGS, tuple(map(_line, found)), frozenset(range(4, 11)), {})
+
+
+def _line(found: Agreement) -> Line:
+    row = found.opencl
+    sides = (("OpenCL", found.opencl), ("CUDA", found.cuda))
+    times = "; ".join(
+        f"{side}: {name.replace('_', ' ')} {write.us(of[name])}"
+        for side, of in sides
+        for name in ("queue", "launch", "event", "launch_event", "kernel", "launch_kernel")
+        if math.isfinite(of[name])
+    )
+    disagree = "; ".join(f"{side}: {of['disagreement']}" for side, of in sides if of["disagreement"])
+    title = f"us: {times}" + (f"; clocks disagree: {disagree}" if disagree else "")
+    mark = "‡" if disagree else ""
+    cells = (
+        Cell(row["op"], title=row["problem"], style="wrap"),
+        Cell(row["type"]),
+        Cell(row["size"], str(row["elements"])),
+        Cell(row["cache"]),
+        *(_cell(value, title) for value in found.ratios),
+        _cell(found.span, title, mark),
+        Cell(row["variant"], style="variant"),
+    )
+    return Line(cells, {})
+
+
+def _cell(value: float, title: str, mark: str = "") -> Cell:
+    return Cell(write.ratio(value) + mark, f"{value:.9g}", title)

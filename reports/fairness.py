@@ -1,0 +1,41 @@
+"""In what the two sides of a pair differ beside their speed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+
+def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
+    """What is timed on one side and not on the other, one sentence each; what a side does not tell differs
+    in nothing.
+
+    Args:
+        first, second: rows of :func:`reports.frame.frame`.
+    """
+    found = []
+    if _differ(first, second, "location"):
+        found.append(f"the result is on the {first['location']} against the {second['location']}")
+    if _differ(first, second, "launches"):
+        found.append(f"a call is {first['launches']} launches against {second['launches']}")
+    if _differ(first, second, "calls"):
+        found.append(f"a result takes {first['calls']} calls against {second['calls']}")
+    if _arithmetic(first["accumulator"]) != _arithmetic(second["accumulator"]) and _told(
+        first, second, "accumulator"
+    ):
+        found.append(f"it is computed in {first['accumulator']} against {second['accumulator']}")
+    return found
+
+
+def _told(first: pd.Series[Any], second: pd.Series[Any], column: str) -> bool:
+    return bool(first[column]) and bool(second[column])
+
+
+def _differ(first: pd.Series[Any], second: pd.Series[Any], column: str) -> bool:
+    return _told(first, second, column) and first[column] != second[column]
+
+
+def _arithmetic(types: str) -> str:
+    """The types without their signs: int64 and uint64 are the same work."""
+    return types.replace("uint", "int")
