@@ -122,6 +122,13 @@ def run(
         int | None, typer.Option(min=3, help="Samples a case, in place of the suite's.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random data.")] = 1,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh processes a case, in place of the suite's.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=1, metavar="SECONDS", help="Time for the whole run, in place of the time a case."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on with a run that was ended.")
@@ -138,6 +145,8 @@ def run(
         image=str(image) if image else None,
         samples=samples,
         seed=seed,
+        processes=processes,
+        budget=budget,
     )
     with _asked():
         if resume and (output or request != Request()):
@@ -161,13 +170,14 @@ def _new_path(suite: str) -> Path:
 def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
     from harness import session
     from harness.console import Watcher, complain
+    from harness.lock import DeviceBusy
 
     try:
         with Watcher() as watcher:
             if resuming:
                 return session.resume(plan, path, watcher)
             return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
-    except FileExistsError as error:
+    except (FileExistsError, DeviceBusy) as error:
         raise MistakeError(str(error)) from error
     except KeyboardInterrupt:
         complain(f"stopped; `harness run --resume {path}` goes on")

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import count
 
 from backends.base import Backend, Gate, GateExpired, Prepared
 from harness.records import Clock
+from harness.stopping import is_narrow
 
 Timer = Callable[[], float]
 """The host's clock: seconds from any fixed moment."""
@@ -35,9 +37,18 @@ HOST_BOUND = (
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
+class Stop(StrEnum):
+    """Why the sampling of a clock ended: its median is known well, or one of the budget's ends was met."""
+
+    INTERVAL = "interval"
+    SAMPLES = "samples"
+    SECONDS = "seconds"
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """When to stop sampling: at ``samples``, or after ``seconds`` once ``least`` are there.
+    """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
+    ``samples``, or after ``seconds`` once ``least`` are there.
 
     ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
     """
@@ -46,6 +57,15 @@ class Budget:
     seconds: float = 1.0
     least: int = 3
     warm_up: float = 0.02
+    width: float = 0.01
+
+    def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
+        """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
+        if is_narrow(taken, self.width):
+            return Stop.INTERVAL
+        if len(taken) >= self.samples:
+            return Stop.SAMPLES
+        return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.least < 1 or not self.seconds > 0:
@@ -152,25 +172,29 @@ def queue_seconds(
 def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
     call = _warm_up(queue, budget.warm_up, timer)
     if call > SLOW_CALL:
-        return Clock(_sampled(lambda: queue.batch(1), budget, timer), 1, queue.note)
+        return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
     calls = grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit)
-    seconds, calls, dropped = _slopes(queue, calls, budget, timer)
+    slopes, dropped = _slopes(queue, calls, budget, timer)
+    taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
-    if len(seconds) < min(budget.least, budget.samples):
-        seconds = _sampled(lambda: queue.batch(2 * calls) / (2 * calls), budget, timer)
+    if taken < min(budget.least, budget.samples):
+        calls = slopes.calls
         notes.append(FIXED_COST)
-    elif 10 * dropped > len(seconds):
-        notes.append(f"{dropped} of {dropped + len(seconds)} slopes were not positive and were dropped")
-    return Clock(seconds, calls, "; ".join(notes))
+        return _sampled(lambda: queue.batch(2 * calls) / (2 * calls), budget, timer, calls, "; ".join(notes))
+    if 10 * dropped > taken:
+        notes.append(f"{dropped} of {dropped + taken} slopes were not positive and were dropped")
+    return replace(slopes, note="; ".join(notes))
 
 
-def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[tuple[float, ...], int, int]:
-    """Positive slopes, the number of calls that they span, and how many others were dropped."""
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clock, int]:
+    """A clock of positive slopes, and how many others were dropped."""
     seconds: list[float] = []
     dropped, start = 0, timer()
-    while len(seconds) < budget.samples and dropped < max(budget.samples, budget.least):
+    stopped = None
+    while dropped < max(budget.samples, budget.least):
         spent = timer() - start
-        if spent > budget.seconds and len(seconds) >= budget.least:
+        stopped = budget.stop(seconds, spent)
+        if stopped:
             break
         value = queue.sample(calls)
         if value > 0:
@@ -180,7 +204,7 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[tup
             seconds.clear()
         else:
             dropped += 1
-    return tuple(seconds), calls, dropped
+    return Clock(tuple(seconds), calls, stopped=stopped or Stop.SAMPLES), dropped
 
 
 def round_trip_seconds(
@@ -197,7 +221,7 @@ def round_trip_seconds(
             prepared.result()
             return timer() - start
 
-    return Clock(_sampled(draw, budget, timer))
+    return _sampled(draw, budget, timer)
 
 
 def event_seconds(prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
@@ -206,21 +230,21 @@ def event_seconds(prepared: Prepared, budget: Budget, timer: Timer = time.perf_c
     # The first call is no sample: it may still bind what the others find ready.
     if prepared.event_seconds(next(turns)) is None:
         return None
-    seconds = _sampled(lambda: prepared.event_seconds(next(turns)) or 0.0, budget, timer)
+    drawn = _sampled(lambda: prepared.event_seconds(next(turns)) or 0.0, budget, timer)
     # A timer too coarse for the call tells 0.
-    told = tuple(value for value in seconds if value > 0)
-    return Clock(told) if told else None
+    told = tuple(value for value in drawn.seconds if value > 0)
+    return Clock(told, stopped=drawn.stopped) if told else None
 
 
-def _sampled(draw: Callable[[], float], budget: Budget, timer: Timer) -> tuple[float, ...]:
+def _sampled(
+    draw: Callable[[], float], budget: Budget, timer: Timer, calls: int = 1, note: str = ""
+) -> Clock:
     """Samples within the budget."""
     seconds: list[float] = []
     start = timer()
-    while len(seconds) < budget.samples:
-        if timer() - start > budget.seconds and len(seconds) >= budget.least:
-            break
+    while not (stopped := budget.stop(seconds, timer() - start)):
         seconds.append(draw())
-    return tuple(seconds)
+    return Clock(tuple(seconds), calls, note, stopped=stopped)
 
 
 def _warm_up(queue: Queue, seconds: float, timer: Timer) -> float:

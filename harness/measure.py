@@ -24,6 +24,7 @@ from backends.base import (
     Unsupported,
 )
 from harness import bias, clocks, ledgers
+from harness.answers import Answers
 from harness.clocks import Budget, Timer
 from harness.problems import Array, Laplace, Problem, Reduction, Verification
 from harness.problems.base import compare
@@ -44,13 +45,15 @@ class Options:
     """How a case is measured.
 
     seed: of its random source. samples: the most a clock takes. case_seconds: for all clocks together. image:
-    the photograph that Laplace problems take; the default one when None.
+    the photograph that Laplace problems take; the default one when None. answers: a folder of references that
+    the workers of a run share; each computes its own when None.
     """
 
     seed: int = 1
     samples: int = 15
     case_seconds: float = 2.0
     image: Path | None = None
+    answers: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class Measurer:
 
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
+        self._answers = Answers(options.answers) if options.answers else None
         self._data: tuple[Problem, HostData] | None = None
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
@@ -131,9 +135,12 @@ class Measurer:
     def _measured(self, case: Case) -> Record:
         with self.ready(case) as ready:
             ready.verify("before timing")
+            start = self._timer()
             measured, profiled = self._clocks(case, ready.prepared)
+            seconds = self._timer() - start
             found = ready.verify("after timing")
             ledger = self._ledger(case, ready) | ledgers.profile(measured, profiled)
+            ledger["timing_seconds"] = seconds
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
 
     @contextmanager
@@ -162,6 +169,21 @@ class Measurer:
         with self.backend.prepare(case.problem, case.variant, [source]) as prepared:
             prepared.enqueue(0)
             return prepared.result()
+
+    def repeat(self, case: Case, times: int) -> list[Clock]:
+        """The queue's clock several times, each on the case prepared anew, as in as many records.
+
+        Raises:
+            WrongAnswer: if the case's answer is wrong.
+            BackendError: what uploading and preparing raise.
+        """
+        found = []
+        for _ in range(times):
+            with self.ready(case) as ready:
+                ready.verify("before timing")
+                budget = self.queue_budget()
+                found.append(clocks.queue_seconds(self.backend, ready.prepared, budget, self._timer))
+        return found
 
     def queue_budget(self) -> Budget:
         """What the primary clock may take: half of a case's time."""
@@ -200,7 +222,13 @@ class Measurer:
         source = self._source(problem)
         # Only problems whose arithmetic rounds have a tolerance.
         tolerance = problem.tolerance(source) if isinstance(problem, (Reduction, Laplace)) else 0.0
-        return HostData(source, problem.pack(source), problem.reference(source), tolerance)
+        return HostData(source, problem.pack(source), self._reference(problem, source), tolerance)
+
+    def _reference(self, problem: Problem, source: Array) -> Any:
+        """Computed once in a run, as it is slow and every backend in every process needs it."""
+        if self._answers is None or not isinstance(problem, (Reduction, Laplace)):
+            return problem.reference(source)
+        return self._answers.get(problem, lambda: problem.reference(source))
 
     def _source(self, problem: Problem) -> Array:
         if isinstance(problem, Laplace):

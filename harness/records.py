@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
 from harness.problems import Problem, problem_from_json, problem_to_json
@@ -13,7 +13,9 @@ FORMAT = 1
 """Version of the run file's format; a file of another version is refused."""
 
 Status = Literal["ok", "skipped", "wrong", "failed"]
-Role = Literal["compare", "limit"]
+Role = Literal["compare", "limit", "control"]
+"""compare: what the suite asks. limit: the best that the device can do. control: what must come out
+as nothing (:mod:`harness.controls`)."""
 CLOCKS = ("queue", "launch", "round_trip", "event", "kernel", "launch_event", "launch_kernel")
 """queue: gated device time a call (primary). launch: the empty kernel of the same geometry by the same clock.
 round_trip: enqueue to value in host memory. event: the API's own timer. kernel: the sum of a call's kernels,
@@ -23,11 +25,26 @@ start to end, by the profiler. launch_event and launch_kernel: the empty kernel 
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note``
-    says what weakens it, such as a host-bound library."""
+    says what weakens it, such as a host-bound library.
+
+    ``blocks`` tells of each sample which process took it, as long as ``seconds``; one block when left out.
+    ``stopped`` says why sampling ended (:class:`harness.clocks.Stop`); empty where nobody noted it.
+
+    Raises:
+        ValueError: if ``blocks`` has another length than ``seconds``.
+    """
 
     seconds: tuple[float, ...]
     calls: int = 1
     note: str = ""
+    blocks: tuple[int, ...] = ()
+    stopped: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.blocks:
+            object.__setattr__(self, "blocks", (0,) * len(self.seconds))
+        if len(self.blocks) != len(self.seconds):
+            raise ValueError(f"a clock has {len(self.seconds)} seconds and {len(self.blocks)} blocks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +94,9 @@ class Record:
     """A measured case, or why it was not measured.
 
     ``error`` and ``tolerance`` are those of the verification; ``clocks`` is keyed by :data:`CLOCKS`.
-    ``ledger`` says what was timed: launches, result_location, source_hash, note.
+    ``ledger`` says what was timed: launches, result_location, source_hash, note. ``process`` is the number
+    of the worker process in which it was measured; of a case measured in several, it is 0 and the clocks'
+    ``blocks`` tell (:func:`harness.merging.merged`).
     """
 
     case: Case
@@ -87,6 +106,14 @@ class Record:
     tolerance: float | None = None
     clocks: dict[str, Clock] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
+    process: int = 0
+
+    def in_process(self, number: int) -> Record:
+        """The record as one of the process of that number, its clocks' samples too."""
+        clocks = {
+            name: replace(clock, blocks=(number,) * len(clock.seconds)) for name, clock in self.clocks.items()
+        }
+        return replace(self, clocks=clocks, process=number)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; :meth:`from_json` reverses it."""
@@ -99,6 +126,7 @@ class Record:
             "tolerance": self.tolerance,
             "clocks": {name: asdict(clock) for name, clock in self.clocks.items()},
             "ledger": self.ledger,
+            "process": self.process,
         }
 
     @classmethod
@@ -109,10 +137,7 @@ class Record:
             ValueError: on anything missing or malformed; the message names it.
         """
         try:
-            clocks = {
-                name: Clock(tuple(map(float, clock["seconds"])), int(clock["calls"]), str(clock["note"]))
-                for name, clock in data["clocks"].items()
-            }
+            clocks = {name: _clock(clock) for name, clock in data["clocks"].items()}
             return cls(
                 Case.from_json(data["case"]),
                 data["status"],
@@ -121,6 +146,18 @@ class Record:
                 data["tolerance"],
                 clocks,
                 dict(data["ledger"]),
+                int(data.get("process", 0)),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"record: {error!r} in {str(data)[:200]}") from error
+
+
+def _clock(data: Mapping[str, Any]) -> Clock:
+    """Files written before runs had several processes have neither ``blocks`` nor ``stopped``."""
+    return Clock(
+        tuple(map(float, data["seconds"])),
+        int(data["calls"]),
+        str(data["note"]),
+        tuple(map(int, data.get("blocks", ()))),
+        str(data.get("stopped", "")),
+    )

@@ -6,50 +6,65 @@ reason, and a fresh worker takes the next.
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
+from harness.schedule import Allotment, Turn, turns
+from harness.watch import Snapshot, watched
 from harness.workers import Worker, WorkerFailed
 
 STARTS = 2
 """Starts in a row that may fail before a device is given up."""
+LIMIT_SHARE = 4
+"""The most that a budget grants the timing of a case is its limit divided by this."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """How a run is measured.
 
-    seed: of the random sources. samples, case_seconds: the most a clock's samples and a case's timing may be.
-    limit_s: seconds after which a case without an answer is ended; start_limit_s: the same for a worker's
-    start. image: the photograph for Laplace problems. classes: ``module:Class`` of backends that are not in
-    the registry, by name.
+    seed: of the random sources. samples, case_seconds: the most a clock's samples and a case's timing may be,
+    shared by the processes. processes: how many fresh ones measure each case. budget: seconds for the whole
+    run, in place of case_seconds. limit_s: seconds after which a case without an answer is ended;
+    start_limit_s: the same for a worker's start. image: the photograph for Laplace problems. classes:
+    ``module:Class`` of backends that are not in the registry, by name.
     """
 
     seed: int = 1
     samples: int = 15
     case_seconds: float = 2.0
+    processes: int = 1
+    budget: float | None = None
     limit_s: float = 60.0
     start_limit_s: float = 120.0
     image: Path | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
 
-    def for_worker(self) -> dict[str, Any]:
-        """What a worker needs of it, as plain data (:class:`harness.measure.Options`)."""
-        image = str(self.image.resolve()) if self.image else None
-        return {"seed": self.seed, "samples": self.samples, "case_seconds": self.case_seconds, "image": image}
+    def for_worker(self, answers: str | None = None) -> dict[str, Any]:
+        """What one of the processes needs of it, as plain data (:class:`harness.measure.Options`)."""
+        return {
+            "seed": self.seed,
+            "samples": -(-self.samples // self.processes),
+            "case_seconds": self.case_seconds / self.processes,
+            "image": str(self.image.resolve()) if self.image else None,
+            "answers": answers,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where a run is, told between two measurements.
 
-    ``done`` of ``total`` cases have a record; ``last`` is the latest (None before the first), ``next`` the
-    case that comes now (None at the end).
+    ``done`` of ``total`` turns (a case in one process) are over; ``last`` is the latest record (None before
+    the first), ``next`` the case that comes now (None at the end).
     """
 
     done: int
@@ -64,11 +79,15 @@ def run_cases(
     options: RunOptions,
     progress: Callable[[Progress], None] = lambda _: None,
     skipped: Mapping[Case, str] | None = None,
+    finished: Sequence[Record] = (),
+    look: Callable[[Case], Snapshot] = lambda _: {},
 ) -> None:
-    """Measures the cases in their order and writes a record for each as soon as it is there.
+    """Measures the cases, in as many processes as the options say, and writes a record for each as soon as it
+    is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
-    but only one worker is busy at a time. Ctrl-C ends the workers; what was measured is in the file.
+    but only one worker is busy at a time. A case that is not right in one process is not tried in the next.
+    Ctrl-C ends the workers; what was measured is in the file.
 
     Args:
         cases: what to measure; every backend of a problem beside the others.
@@ -76,39 +95,101 @@ def run_cases(
         options: see there.
         progress: called between measurements only, and once at the end.
         skipped: cases that are not to be measured, with the skip reason that is recorded.
+        finished: records that are there already, one a case and process.
+        look: at the state of a case's device, before and after it is measured.
     """
-    reasons = skipped or {}
-    with _Workers(options) as workers:
+    there = {Turn(record.case, record.process) for record in finished}
+    left = [turn for turn in turns(cases, options.processes) if turn not in there]
+    run = _Run(writer, options, look, skipped or {}, {r.case for r in finished if r.status != "ok"})
+    run.measure(left, progress)
+
+
+class _Run:
+    """The turns of a run. ``over`` are the cases that need no other turn."""
+
+    def __init__(
+        self,
+        writer: RunWriter,
+        options: RunOptions,
+        look: Callable[[Case], Snapshot],
+        reasons: Mapping[Case, str],
+        over: set[Case],
+    ) -> None:
+        self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
+        self._over = over
+        self._pictured: set[str] = set()
+        self._allotment: Allotment | None = None
+        self._to_measure = 0
+
+    def measure(self, left: Sequence[Turn], progress: Callable[[Progress], None]) -> None:
+        """Every turn, the ones of a process in workers of their own."""
+        if self._options.budget:
+            ends_at = time.monotonic() + self._options.budget
+            self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
+        self._to_measure = sum(turn.case not in self._reasons for turn in left)
         last: Record | None = None
-        for done, case in enumerate(cases):
-            progress(Progress(done, len(cases), last, case))
-            if case in reasons:
-                last = Record(case, "skipped", reasons[case])
-            else:
-                last, images = workers.measure(case)
-                for image in images:
-                    writer.write_image(image)
-            writer.write(last)
-        progress(Progress(len(cases), len(cases), last, None))
+        numbered = enumerate(left)
+        with tempfile.TemporaryDirectory(prefix="harness-") as answers:
+            for _, of_process in groupby(numbered, key=lambda item: item[1].process):
+                with _Workers(self._options, answers, self._pictured) as workers:
+                    for done, turn in of_process:
+                        progress(Progress(done, len(left), last, turn.case))
+                        last = self._turn(workers, turn) or last
+        progress(Progress(len(left), len(left), last, None))
+
+    def _turn(self, workers: _Workers, turn: Turn) -> Record | None:
+        """The record of a turn, written; None of a case that is over."""
+        case = turn.case
+        self._to_measure -= case not in self._reasons
+        if case in self._over:
+            return None
+        if case in self._reasons:
+            record = Record(case, "skipped", self._reasons[case])
+        else:
+            record = self._measured(workers, case)
+        record = record.in_process(turn.process)
+        if record.status != "ok":
+            self._over.add(case)
+        self._writer.write(record)
+        return record
+
+    def _measured(self, workers: _Workers, case: Case) -> Record:
+        start = time.monotonic()
+        granted = self._allotment.seconds(start, 1 + self._to_measure) if self._allotment else None
+
+        def once() -> Record:
+            record, images = workers.measure(case, granted)
+            for image in images:
+                self._writer.write_image(image)
+            return record
+
+        record = watched(once, lambda: self._look(case))
+        wall = time.monotonic() - start
+        if self._allotment and granted:
+            self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
+        return replace(record, ledger={**record.ledger, "wall_seconds": wall})
 
 
 class _Workers:
-    """The live worker of each backend's device. A context manager: none outlives it."""
+    """The live worker of each backend's device. A context manager: none outlives it.
 
-    def __init__(self, options: RunOptions) -> None:
-        self._options = options
+    ``answers`` is the folder of references that they share, ``pictured`` the titles of the pictures there
+    are.
+    """
+
+    def __init__(self, options: RunOptions, answers: str, pictured: set[str]) -> None:
+        self._options, self._answers, self._pictured = options, answers, pictured
         self._live: dict[tuple[str, int], Worker] = {}
         self._given_up: dict[tuple[str, int], str] = {}
-        self._pictured: set[str] = set()
 
-    def measure(self, case: Case) -> tuple[Record, list[dict[str, Any]]]:
-        """The record of a case and the pictures that came with it."""
+    def measure(self, case: Case, seconds: float | None) -> tuple[Record, list[dict[str, Any]]]:
+        """The record of a case and the pictures that came with it; ``seconds`` for its timing, if given."""
         key = case.backend, case.device
+        granted = {} if seconds is None else {"case_seconds": seconds}
         try:
             worker = self._live.get(key) or self._start(key)
-            answer = worker.ask(
-                {"case": case.to_json(), "crop": self._wants_crop(case)}, self._options.limit_s
-            )
+            request = {"case": case.to_json(), "crop": self._wants_crop(case), **granted}
+            answer = worker.ask(request, self._options.limit_s)
             if answer["last"]:
                 self._retire(key)
             return Record.from_json(answer["record"]), self._pictures(case, answer["crops"])
@@ -126,7 +207,8 @@ class _Workers:
         name = self._options.classes.get(backend, backend)
         for _ in range(STARTS):
             try:
-                worker = Worker(name, device, self._options.for_worker(), self._options.start_limit_s)
+                options = self._options.for_worker(self._answers)
+                worker = Worker(name, device, options, self._options.start_limit_s)
             except WorkerFailed as error:
                 reason = f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"
             else:

@@ -13,12 +13,13 @@ import math
 import os
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from harness.records import FORMAT, Case, Record
+from harness.merging import merged
+from harness.records import FORMAT, Record
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
 """What opens a compressed file, by the file's first bytes."""
@@ -28,13 +29,15 @@ _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open
 class Run:
     """What one file holds. ``environment["torn"]`` is True if its last line was cut off and dropped.
 
-    ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
+    ``records`` has one a case, merged from those of several processes, which are in ``turns`` as the file has
+    them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
     """
 
     environment: dict[str, Any]
     records: list[Record]
     images: list[dict[str, Any]]
     path: Path | None = None
+    turns: list[Record] = field(default_factory=list)
 
 
 def load_run(path: Path | str) -> Run:
@@ -62,7 +65,7 @@ def load_run(path: Path | str) -> Run:
             records.append(_record(path, number, line))
         else:
             raise ValueError(f"{path}, line {number}: type {line.get('type')!r} is unknown; {_REMOVE}")
-    return Run(environment, records, images, path)
+    return Run(environment, _merged(path, records), images, path, records)
 
 
 class RunWriter:
@@ -83,8 +86,9 @@ class RunWriter:
         self._append({**environment, "type": "environment", "format": FORMAT})
 
     @classmethod
-    def resume(cls, path: Path | str) -> tuple[Self, set[Case]]:
-        """A writer that goes on where a killed run ended, a torn last line cut off, and the cases it has.
+    def resume(cls, path: Path | str) -> tuple[Self, list[Record]]:
+        """A writer that goes on where a killed run ended, a torn last line cut off, and the records it has,
+        one a case and process.
 
         Raises:
             OSError: if the file cannot be read or written.
@@ -104,7 +108,7 @@ class RunWriter:
         writer._file.seek(end)
         if end and data[end - 1 : end] != b"\n":
             writer._file.write(b"\n")
-        return writer, {record.case for record in run.records}
+        return writer, run.turns
 
     def write(self, record: Record) -> None:
         """Appends a record; it is on the disk when this returns."""
@@ -203,10 +207,24 @@ def _environment(path: Path, line: dict[str, Any] | None) -> dict[str, Any]:
 def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
     try:
         for clock in line["clocks"].values():
-            clock["seconds"] = [value for value in clock["seconds"] if value is not None]
+            _drop_missing(clock)
         return Record.from_json(line)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}, line {number}: {error}; {_REMOVE}") from error
+
+
+def _merged(path: Path, records: list[Record]) -> list[Record]:
+    try:
+        return merged(records)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}: the records of one case do not fit together: {error}; {_GIVE}") from error
+
+
+def _drop_missing(clock: dict[str, Any]) -> None:
+    """Leaves out the samples that were no numbers, with the blocks that they belong to."""
+    seconds, blocks = clock["seconds"], clock.get("blocks") or [0] * len(clock["seconds"])
+    there = [pair for pair in zip(seconds, blocks, strict=True) if pair[0] is not None]
+    clock["seconds"], clock["blocks"] = [pair[0] for pair in there], [pair[1] for pair in there]
 
 
 def _is_benchmark(text: str) -> bool:
@@ -228,4 +246,4 @@ def _benchmark_run(path: Path, data: dict[str, Any]) -> Run:
         )
     environment = _environment(path, {"format": FORMAT, **environment, "type": "environment"})
     records = [_record(path, number, line) for number, line in enumerate(lines, 1)]
-    return Run(environment, records, [], path)
+    return Run(environment, _merged(path, records), [], path, records)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,23 @@ from backends.base import DeviceInfo
 from harness.cases import expand, skip_reason
 from harness.environment import describe, differences
 from harness.images import image_size
+from harness.lock import locked
 from harness.records import Case
 from harness.runner import Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
 from harness.suite import Suite, load_suite
+from harness.watch import Watch
+
+BUDGET_SAMPLES = 100
+"""The most samples of a clock where a budget of time is given: the time is to end it, not their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a person asks for; a run file keeps it, so that the run can be resumed.
 
-    ``samples`` None means the suite's number; empty ``backends`` and ``devices`` mean all.
+    ``samples`` and ``processes`` None mean the suite's number; ``budget`` is seconds for the whole run; empty
+    ``backends`` and ``devices`` mean all.
     """
 
     suite: str = "quick"
@@ -31,6 +38,8 @@ class Request:
     image: str | None = None
     samples: int | None = None
     seed: int = 1
+    processes: int | None = None
+    budget: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +83,10 @@ def plan_run(request: Request) -> Plan:
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
     options = RunOptions(
         seed=request.seed,
-        samples=request.samples or suite.measure.samples,
+        samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
         case_seconds=suite.measure.case_seconds,
+        processes=request.processes or suite.measure.processes,
+        budget=request.budget,
         limit_s=suite.measure.limit_s,
         image=image,
     )
@@ -104,6 +115,7 @@ def plan_resumed(path: Path) -> Plan:
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} does not say what was asked for ({error!r}); begin a new run") from error
     plan = plan_run(request)
+    before = {**_BEFORE_PROCESSES, **before}
     now = _options(plan)
     changes = [
         f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
@@ -119,19 +131,44 @@ def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress
 
     Raises:
         FileExistsError: if ``output`` holds a run already.
+        DeviceBusy: if another run measures on one of the devices; no file is begun then.
     """
-    with RunWriter(output, _environment(plan, command)) as writer:
-        run_cases(plan.cases, writer, plan.options, progress, plan.skipped)
+    with _alone(plan, command) as watch, RunWriter(output, _environment(plan, command)) as writer:
+        run_cases(plan.cases, writer, plan.options, progress, plan.skipped, (), watch.look)
     return load_run(output)
 
 
 def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
-    """Measures what the run in ``path``, whose plan this is, left out; returns all that the file holds."""
-    writer, finished = RunWriter.resume(path)
-    with writer:
-        left = [case for case in plan.cases if case not in finished]
-        run_cases(left, writer, plan.options, progress, plan.skipped)
+    """Measures what the run in ``path``, whose plan this is, left out; returns all that the file holds.
+
+    A budget counts anew, for what is left.
+
+    Raises:
+        DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
+    """
+    with _alone(plan, f"harness run --resume {path}") as watch:
+        writer, finished = RunWriter.resume(path)
+        with writer:
+            run_cases(plan.cases, writer, plan.options, progress, plan.skipped, finished, watch.look)
     return load_run(path)
+
+
+@contextmanager
+def _alone(plan: Plan, command: str) -> Iterator[Watch]:
+    """The devices of a plan, locked against other runs and watched."""
+    measured = {(case.backend, case.device) for case in plan.cases if case not in plan.skipped}
+    used = [device for device in plan.devices if (device.backend, device.index) in measured]
+    physical = {(device.backend, device.index): device.physical for device in used}
+    with locked(names_of(used), command), Watch(physical) as watch:
+        yield watch
+
+
+def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:
+    """What a person calls each physical device: its keys."""
+    names: dict[str, list[str]] = {}
+    for device in devices:
+        names.setdefault(device.physical, []).append(device.key)
+    return names
 
 
 def _environment(plan: Plan, command: str) -> dict[str, Any]:
@@ -144,4 +181,14 @@ def _environment(plan: Plan, command: str) -> dict[str, Any]:
 
 def _options(plan: Plan) -> dict[str, Any]:
     options = plan.options
-    return {"samples": options.samples, "case_seconds": options.case_seconds, "limit_s": options.limit_s}
+    return {
+        "samples": options.samples,
+        "case_seconds": options.case_seconds,
+        "limit_s": options.limit_s,
+        "processes": options.processes,
+        "budget": options.budget,
+    }
+
+
+_BEFORE_PROCESSES = {"processes": 1, "budget": None}
+"""The options of runs begun before these were."""

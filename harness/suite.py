@@ -82,13 +82,17 @@ class _Table(BaseModel):
 class Measure(_Table):
     """How long to measure.
 
-    samples: of a case. case_seconds: that its timing may take. limit_s: seconds until it counts as hung.
-    reference_limit_bytes: the reference backend, slow by design, skips larger sources (0: it skips none).
+    samples: of a case, at most. case_seconds: that its timing may take. processes: fresh ones that measure
+    each case, sharing both. limit_s: seconds until it counts as hung. controls: whether to measure them too
+    (:mod:`harness.controls`). reference_limit_bytes: the reference backend, slow by design, skips larger
+    sources (0: it skips none).
     """
 
     samples: int = Field(default=9, ge=3)
     case_seconds: float = Field(default=1.0, gt=0)
+    processes: int = Field(default=1, ge=1, le=99)
     limit_s: float = Field(default=60.0, gt=0)
+    controls: bool = True
     reference_limit_bytes: int = Field(default=0, ge=0)
 
 

@@ -2,8 +2,10 @@
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
 ``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool}`` with ``{"record": ...,
-"crops": ..., "last": bool}``; after an answer with ``last`` it ends, because the device is lost or in an
-unknown state. At the end of its input it ends too.
+"crops": ..., "last": bool}``; ``case_seconds`` in the request is for that case in place of the options'. A
+request with ``repeat`` is answered with the queue's clocks of the case measured that many times,
+``{"clocks": [...], "last": bool}``. After an answer with ``last`` the worker ends, because the device is lost
+or in an unknown state. At the end of its input it ends too.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -37,6 +40,10 @@ def serve(measurer: Measurer, requests: IO[str], answers: IO[str]) -> None:
 def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
     case = Case.from_json(request["case"])
+    if "case_seconds" in request:
+        measurer.options = replace(measurer.options, case_seconds=float(request["case_seconds"]))
+    if "repeat" in request:
+        return _repeated(measurer, case, int(request["repeat"]))
     try:
         record = measurer.measure(case)
         pictures = _crops(measurer, case) if request["crop"] and record.status == "ok" else {}
@@ -44,6 +51,14 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
         return {"record": Record(case, "failed", reason_of(error)).to_json(), "crops": {}, "last": True}
     return {"record": record.to_json(), "crops": pictures, "last": False}
+
+
+def _repeated(measurer: Measurer, case: Case, times: int) -> dict[str, Any]:
+    try:
+        return {"clocks": [asdict(clock) for clock in measurer.repeat(case, times)], "last": False}
+    except Exception as error:
+        # As above: the boundary of the process.
+        return {"failed": reason_of(error), "clocks": [], "last": True}
 
 
 def _crops(measurer: Measurer, case: Case) -> dict[str, str]:
@@ -83,7 +98,8 @@ def main(arguments: list[str]) -> None:
     requests, answers = _private_streams()
     name, device, text = arguments
     raw = json.loads(text)
-    options = Options(**{**raw, "image": Path(raw["image"]) if raw["image"] else None})
+    paths = {name: Path(raw[name]) for name in ("image", "answers") if raw.get(name)}
+    options = Options(**{**raw, **paths})
     try:
         backend = _open(name, int(device))
     except BackendError as error:

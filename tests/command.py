@@ -51,6 +51,8 @@ class Harness:
         paths = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
         monkeypatch.delenv("HARNESS_DEBUG", raising=False)
+        # Other tests may be running on this machine.
+        monkeypatch.setenv("HARNESS_LOCK_DIR", str(folder.parent / f"{folder.name}-locks"))
 
     def __call__(self, *arguments: object) -> Outcome:
         self._monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])

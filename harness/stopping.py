@@ -1,0 +1,46 @@
+"""When there are samples enough: once the interval of their median is narrow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+CONFIDENCE = 0.95
+"""Of the interval, were it looked at once; looked at after every sample it holds the median a little less
+often, which is why a verdict rests on an interval of its own."""
+
+
+@cache
+def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int] | None:
+    """The indices of the order statistics of ``count`` samples between which the median lies.
+
+    Whatever the distribution: the number of samples below the median is binomial (David and Nagaraja, Order
+    Statistics, section 7.1). None where even the smallest and the largest are not enough: below 6 samples at
+    95 %.
+    """
+    outside, rank = 0.0, 0
+    while rank < count // 2:
+        outside += math.comb(count, rank) / 2**count
+        if 2 * outside > 1 - confidence:
+            break
+        rank += 1
+    return (rank - 1, count - rank) if rank else None
+
+
+def median_interval(samples: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+    """The interval of the median in the unit of the samples, or None of too few."""
+    ranks = median_ranks(len(samples), confidence)
+    if ranks is None:
+        return None
+    ordered = sorted(samples)
+    return ordered[ranks[0]], ordered[ranks[1]]
+
+
+def is_narrow(samples: Sequence[float], width: float) -> bool:
+    """Whether the interval of the median is narrower than ``width`` times the interval's middle."""
+    interval = median_interval(samples)
+    if interval is None:
+        return False
+    low, high = interval
+    return high - low < width * (low + high) / 2
