@@ -184,6 +184,31 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
         raise
 
 
+@app.command()
+def selftest(
+    *,
+    comparisons: Annotated[int, typer.Option(min=1, help="At least so many a device.")] = 200,
+    processes: Annotated[int, typer.Option(min=1, max=99, help="Fresh processes a comparison.")] = 3,
+    backend: Backends = None,
+    device: Devices = None,
+    as_json: Json = False,
+) -> None:
+    """Compare every device with itself, many times; exit code 1 if too often a difference is found."""
+    from harness import showing
+    from harness.console import complain
+    from harness.lock import DeviceBusy
+    from harness.session import self_tests
+
+    with _asked():
+        tests = self_tests(backend or (), device or (), comparisons, processes, complain)
+    try:
+        passed = showing.show_selftest(tests, as_json)
+    except DeviceBusy as error:
+        raise MistakeError(str(error)) from error
+    if not passed:
+        raise typer.Exit(_FAILURE)
+
+
 @app.command("report")
 def write_reports(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],

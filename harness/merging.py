@@ -38,13 +38,13 @@ def _one(group: Sequence[Record]) -> Record:
         reason=f"in process {gravest.process}: {gravest.reason}" if gravest.reason else "",
         error=_largest(record.error for record in group),
         tolerance=_largest(record.tolerance for record in group),
-        clocks={name: _clock([r.clocks[name] for r in measured if name in r.clocks]) for name in names},
+        clocks={name: merged_clock([r.clocks[name] for r in measured if name in r.clocks]) for name in names},
         ledger=_ledger([record.ledger for record in measured]),
         process=0,
     )
 
 
-def _clock(parts: Sequence[Clock]) -> Clock:
+def merged_clock(parts: Sequence[Clock]) -> Clock:
     """The samples one after the other; ``calls`` are the fewest behind one."""
     return Clock(
         tuple(second for part in parts for second in part.seconds),

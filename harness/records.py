@@ -46,6 +46,21 @@ class Clock:
         if len(self.blocks) != len(self.seconds):
             raise ValueError(f"a clock has {len(self.seconds)} seconds and {len(self.blocks)} blocks")
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The clock from plain data; files of before runs had several processes have no blocks nor stopped.
+
+        Raises:
+            KeyError, TypeError, ValueError: on anything missing or malformed.
+        """
+        return cls(
+            tuple(map(float, data["seconds"])),
+            int(data["calls"]),
+            str(data["note"]),
+            tuple(map(int, data.get("blocks", ()))),
+            str(data.get("stopped", "")),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -137,7 +152,7 @@ class Record:
             ValueError: on anything missing or malformed; the message names it.
         """
         try:
-            clocks = {name: _clock(clock) for name, clock in data["clocks"].items()}
+            clocks = {name: Clock.from_json(clock) for name, clock in data["clocks"].items()}
             return cls(
                 Case.from_json(data["case"]),
                 data["status"],
@@ -150,14 +165,3 @@ class Record:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"record: {error!r} in {str(data)[:200]}") from error
-
-
-def _clock(data: Mapping[str, Any]) -> Clock:
-    """Files written before runs had several processes have neither ``blocks`` nor ``stopped``."""
-    return Clock(
-        tuple(map(float, data["seconds"])),
-        int(data["calls"]),
-        str(data["note"]),
-        tuple(map(int, data.get("blocks", ()))),
-        str(data.get("stopped", "")),
-    )

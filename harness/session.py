@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,13 +10,15 @@ from typing import Any
 
 from backends import available
 from backends.base import DeviceInfo
-from harness.cases import expand, skip_reason
+from harness.cases import expand, select_devices, skip_reason
+from harness.controls import with_controls
 from harness.environment import describe, differences
 from harness.images import image_size
 from harness.lock import locked
 from harness.records import Case
 from harness.runner import Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
+from harness.selftest import SelfTest, selftest
 from harness.suite import Suite, load_suite
 from harness.watch import Watch
 
@@ -81,6 +83,9 @@ def plan_run(request: Request) -> Plan:
         raise ValueError(_nothing(suite, request, missing))
     by_key = {(device.backend, device.index): device for device in devices}
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
+    skipped = {case: reason for case, reason in reasons.items() if reason is not None}
+    if suite.measure.controls:
+        cases = with_controls(cases, by_key, skipped)
     options = RunOptions(
         seed=request.seed,
         samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
@@ -90,7 +95,6 @@ def plan_run(request: Request) -> Plan:
         limit_s=suite.measure.limit_s,
         image=image,
     )
-    skipped = {case: reason for case, reason in reasons.items() if reason is not None}
     return Plan(request, suite, options, devices, missing, cases, skipped)
 
 
@@ -161,6 +165,32 @@ def _alone(plan: Plan, command: str) -> Iterator[Watch]:
     physical = {(device.backend, device.index): device.physical for device in used}
     with locked(names_of(used), command), Watch(physical) as watch:
         yield watch
+
+
+def self_tests(
+    backends: Sequence[str],
+    patterns: Sequence[str],
+    comparisons: int,
+    processes: int,
+    progress: Callable[[str], None],
+) -> Iterator[SelfTest]:
+    """Compares the chosen devices with themselves (:mod:`harness.selftest`), one after the other.
+
+    Raises:
+        ValueError: at once, if a filter names something that is not there or no device is left.
+        DeviceBusy: from the iterator, if a run measures on one of the devices.
+    """
+    devices, missing = discover()
+    chosen = select_devices(devices, backends, patterns)
+    if not chosen:
+        raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")
+    options = RunOptions(processes=processes)
+
+    def measured() -> Iterator[SelfTest]:
+        with locked(names_of(chosen), "harness selftest"):
+            yield from selftest(chosen, comparisons, options, progress)
+
+    return measured()
 
 
 def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-from harness.console import complain, print_table, say, show_table
+from harness.console import complain, print_table, say, show_json, show_table
 from harness.doctor import nvidia_present
 from harness.records import Case, Status
 from harness.runs import Run
+from harness.selftest import MOST_FALSE, SelfTest
 from harness.session import Plan
 from harness.variants import label
 
@@ -51,3 +53,34 @@ def conclude(measured: Run, folder: Path) -> bool:
         complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
         return False
     return True
+
+
+_VERDICTS = ("same", "ambiguous", "faster", "slower")
+
+
+def show_selftest(tests: Iterable[SelfTest], as_json: bool) -> bool:
+    """Shows how often each device differed from itself; whether none did too often."""
+    found = list(tests)
+    if as_json:
+        show_json([_plain(test) for test in found])
+    else:
+        columns = ("device", "comparisons", *_VERDICTS, "false positives", "outcome")
+        show_table(f"Every device against itself (allowed: {MOST_FALSE:.0%})", columns, map(_test_row, found))
+    return all(test.passed for test in found)
+
+
+def _test_row(test: SelfTest) -> tuple[object, ...]:
+    outcome = test.failure or ("passed" if test.passed else "too many")
+    counts = (test.verdicts[verdict] for verdict in _VERDICTS)
+    return test.device, test.comparisons, *counts, f"{test.false_rate:.1%}", outcome
+
+
+def _plain(test: SelfTest) -> dict[str, object]:
+    return {
+        "device": test.device,
+        "comparisons": test.comparisons,
+        "verdicts": dict(test.verdicts),
+        "false_positive_rate": test.false_rate,
+        "passed": test.passed,
+        "failure": test.failure,
+    }

@@ -91,7 +91,7 @@ def record_table(table: pd.DataFrame) -> Table:
 
 def _record_line(row: Any) -> Line:
     spread = f"p25 to p75: {write.us(row.queue_p25)} to {write.us(row.queue_p75)} us"
-    purpose = " (limit)" if row.purpose == "limit" else ""
+    purpose = "" if row.purpose == "compare" else f" ({row.purpose})"
     cells = (
         Cell(row.op + purpose, title=row.problem, style="wrap"),
         Cell(row.type),

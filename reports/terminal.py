@@ -45,7 +45,7 @@ def _add(table: Table, group: pd.DataFrame) -> None:
     for row in group.itertuples(index=False):
         own = row.role in SIDES["OpenCL"]
         texts = (
-            str(row.problem) if row.purpose == "compare" else f"{row.problem} (limit)",
+            str(row.problem) if row.purpose == "compare" else f"{row.problem} ({row.purpose})",
             str(row.cache),
             str(row.device),
             write.us(row.queue) + ("*" if row.note else ""),

@@ -16,6 +16,7 @@ title = "a tiny one"
 [measure]
 samples = 3
 case_seconds = 0.05
+controls = false
 [[reduction]]
 ops = ["minmax", "sum"]
 dtypes = ["int32"]
