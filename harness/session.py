@@ -137,7 +137,7 @@ def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress
         FileExistsError: if ``output`` holds a run already.
         DeviceBusy: if another run measures on one of the devices; no file is begun then.
     """
-    with _alone(plan, command) as watch, RunWriter(output, _environment(plan, command)) as writer:
+    with alone(plan, command) as watch, RunWriter(output, _environment(plan, command)) as writer:
         run_cases(plan.cases, writer, plan.options, progress, plan.skipped, (), watch.look)
     return load_run(output)
 
@@ -150,7 +150,7 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
     Raises:
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
-    with _alone(plan, f"harness run --resume {path}") as watch:
+    with alone(plan, f"harness run --resume {path}") as watch:
         writer, finished = RunWriter.resume(path)
         with writer:
             run_cases(plan.cases, writer, plan.options, progress, plan.skipped, finished, watch.look)
@@ -158,8 +158,12 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
 
 
 @contextmanager
-def _alone(plan: Plan, command: str) -> Iterator[Watch]:
-    """The devices of a plan, locked against other runs and watched."""
+def alone(plan: Plan, command: str) -> Iterator[Watch]:
+    """The devices of a plan, locked against other runs and watched.
+
+    Raises:
+        DeviceBusy: if another run measures on one of them.
+    """
     measured = {(case.backend, case.device) for case in plan.cases if case not in plan.skipped}
     used = [device for device in plan.devices if (device.backend, device.index) in measured]
     physical = {(device.backend, device.index): device.physical for device in used}

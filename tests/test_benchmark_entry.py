@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from backends import REGISTRY
+from harness.lock import FOLDER
 from harness.runs import load_run
 from tests.conftest import found
 
@@ -15,9 +18,11 @@ ROOT = Path(__file__).parent.parent
 
 
 def run_pytest(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """One pytest in a process of its own, from the top of the checkout."""
+    """One pytest in a process of its own, from the top of the checkout, with locks of its own."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as locks:
+        environment = {**os.environ, FOLDER: locks}
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
 
 
 def test_benchmark_only_measures_a_suite_and_the_report_reads_it(tmp_path: Path) -> None:
@@ -29,7 +34,8 @@ def test_benchmark_only_measures_a_suite_and_the_report_reads_it(tmp_path: Path)
     run = load_run(path)
     assert run.environment["suite"] == "smoke"
     assert "numpy" in {device["backend"] for device in run.environment["devices"]}
-    assert len(run.records) == 8
+    assert [record.case.role for record in run.records].count("control") == 1
+    assert len(run.records) == 9
     benchmarks = json.loads(path.read_text())["benchmarks"]
     for benchmark, record in zip(benchmarks, run.records, strict=True):
         assert record.status == "ok"

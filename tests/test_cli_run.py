@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from skimage.io import imsave
 
 from backends import available
 from harness import session, showing
+from harness.controls import twins
+from harness.lock import locked
 from harness.records import Case, Record
 from harness.runs import load_run
 from harness.suite import suite_names
@@ -106,6 +110,57 @@ def test_killed_run_is_resumed(harness: Harness) -> None:
     records = load_run(path).records
     assert records[:1] == first
     assert [record.case.problem.label for record in records] == ["minmax int32 50x40", "sum int32 50x40"]
+
+
+def test_run_in_several_processes_with_controls(harness: Harness) -> None:
+    suite = harness.suite(SUITE.replace("controls = false", "controls = true"))
+    shown = harness("run", suite, "--backend", "numpy", "--processes", 2, "--output", "my.jsonl")
+    assert shown.code == 0, shown.err
+    run = load_run("my.jsonl")
+    assert run.environment["options"]["processes"] == 2
+    assert len(run.turns) == 2 * len(run.records) == 6
+    (pair,) = twins(run.records)
+    assert pair[1].case.role == "control"
+    assert set(pair[1].clocks["queue"].blocks) == {0, 1}
+    assert pair[1].ledger["watch"][0]["before"]["load"] >= 0
+
+
+def test_a_budget_is_kept_for_a_resumed_run(harness: Harness) -> None:
+    arguments = ("--backend", "numpy", "--budget", 2, "--output", "my.jsonl")
+    assert harness("run", harness.suite(), *arguments).code == 0
+    shown = harness("run", "--resume", "my.jsonl")
+    assert shown.code == 0, shown.err
+    assert load_run("my.jsonl").environment["options"]["budget"] == 2
+    assert load_run("my.jsonl").environment["options"]["samples"] == session.BUDGET_SAMPLES
+
+
+def test_a_run_begun_before_there_were_processes_is_resumed(harness: Harness) -> None:
+    path = _killed(harness)
+    first, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    environment = json.loads(first)
+    for name in ("processes", "budget"):
+        del environment["options"][name], environment["request"][name]
+    path.write_text(json.dumps(environment) + "\n" + "".join(others), encoding="utf-8")
+    assert harness("run", "--resume", path).code == 0
+
+
+def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:
+    suite = harness.suite()
+    with locked({"cpu": ["opencl:0"]}, "harness run full"):
+        shown = harness("run", suite, "--backend", "numpy", "--output", "my.jsonl")
+        tested = harness("selftest", "--backend", "numpy")
+    assert (shown.code, tested.code) == (2, 2)
+    assert f"cpu (numpy:0) is being measured by process {os.getpid()} since" in shown.err
+    assert "harness run full; wait until it has ended, or choose another with --device" in shown.err
+    assert not Path("my.jsonl").exists()
+
+
+def test_a_resumed_run_of_a_busy_device_is_refused_and_left_as_it_is(harness: Harness) -> None:
+    path = _killed(harness)
+    before = path.read_bytes()
+    with locked({"cpu": []}, "x"):
+        assert harness("run", "--resume", path).code == 2
+    assert path.read_bytes() == before
 
 
 def test_resume_takes_no_other_options(harness: Harness) -> None:

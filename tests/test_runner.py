@@ -7,15 +7,20 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.answers import Answers
 from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
-from harness.runner import Progress, RunOptions, run_cases
+from harness.runner import LIMIT_SHARE, Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
+from harness.schedule import LEAST_S
 from harness.variants import Plain
+from harness.workers import Worker
 from tests.fake_backend import DIARY, ENVIRONMENT, FakeBackend
 
 CLASSES = {"fake": f"{FakeBackend.__module__}:{FakeBackend.__name__}"}
@@ -198,6 +203,114 @@ def test_resume_measures_what_is_left(tmp_path: Path) -> None:
         assert [record.case for record in finished] == [CASES[0]]
         run_cases(CASES, writer, OPTIONS, finished=finished)
     assert [record.case for record in load_run(path).records] == CASES
+
+
+THREE = RunOptions(samples=9, case_seconds=0.1, limit_s=20, processes=3, classes=CLASSES)
+
+
+def test_a_case_is_measured_in_several_fresh_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    told: list[Progress] = []
+    found = run(tmp_path, CASES[:2], THREE, told)
+    assert (tmp_path / "diary").read_text() == "opened\n" * 3
+    assert [record.case for record in found.records] == CASES[:2]
+    assert [(turn.case, turn.process) for turn in found.turns] == [
+        (c, p) for p in range(3) for c in CASES[:2]
+    ]
+    for record in found.records:
+        for clock in record.clocks.values():
+            assert set(clock.blocks) == {0, 1, 2}
+            assert len(clock.seconds) <= 9
+            assert clock.stopped
+        assert record.ledger["wall_seconds"] > record.ledger["timing_seconds"] > 0
+    assert [(step.done, step.total) for step in told] == [(i, 6) for i in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"), [("kill", "failed"), ("wrong", "wrong"), ("unsupported", "skipped")]
+)
+def test_what_is_not_right_is_not_tried_in_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, status: str
+) -> None:
+    faults(monkeypatch, min=fault)
+    found = run(tmp_path, options=THREE)
+    assert only(found, "min").status == status
+    assert sum(turn.case == CASES[0] for turn in found.turns) == 1
+    assert len(found.turns) == 3 * len(CASES) - 2
+
+
+def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    whole = [(turn.case, turn.process) for turn in run(tmp_path, CASES[:2], THREE).turns]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:4]) + lines[4][:50])
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        assert [(turn.case, turn.process) for turn in finished] == whole[:3]
+        run_cases(CASES[:2], writer, THREE, finished=finished)
+    found = load_run(path)
+    assert [(turn.case, turn.process) for turn in found.turns] == whole
+    assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
+
+
+def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path, {}) as writer:
+        writer.write(Record(CASES[0], "failed", "it crashed"))
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        run_cases(CASES[:1], writer, THREE, finished=finished)
+    assert load_run(path).turns == finished
+
+
+def test_a_budget_is_what_the_timing_of_each_case_gets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+    real = Worker.ask
+
+    def ask(worker: Worker, request: Any, limit_s: float) -> dict[str, Any]:
+        asked.append(request["case_seconds"])
+        return real(worker, request, limit_s)
+
+    monkeypatch.setattr(Worker, "ask", ask)
+    found = run(tmp_path, CASES[:2], replace(OPTIONS, budget=0.02))
+    assert {record.status for record in found.records} == {"ok"}
+    assert asked == [LEAST_S] * 2
+    asked.clear()
+    run(tmp_path / "long", CASES[:2], replace(OPTIONS, budget=9.0))
+    assert 2 < asked[0] < 4.5
+    assert max(asked) <= OPTIONS.limit_s / LIMIT_SHARE
+
+
+def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "run.jsonl", {}) as writer:
+        run_cases(CASES[:1], writer, OPTIONS, look=lambda _: {"reasons": ["power brake"]})
+    (record,) = load_run(tmp_path / "run.jsonl").records
+    assert record.status == "ok"
+    assert record.ledger["note"] == "throttled while it was measured, twice: power brake"
+    assert len(record.ledger["watch"]) == 2
+
+
+def test_the_workers_of_a_run_share_the_references(tmp_path: Path) -> None:
+    answers, computed = Answers(tmp_path), []
+
+    def compute() -> int:
+        computed.append(1)
+        return 42
+
+    problem = CASES[0].problem
+    assert [answers.get(problem, compute), Answers(tmp_path).get(problem, compute)] == [42, 42]
+    assert answers.get(CASES[1].problem, compute) == 42
+    assert len(computed) == 2
+
+
+def test_a_reference_that_cannot_be_kept_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.answers.MOST_BYTES", 0)
+    assert Answers(tmp_path).get(CASES[0].problem, lambda: 42) == 42
+    assert not list(tmp_path.iterdir())
 
 
 def test_ctrl_c_ends_the_workers_and_keeps_what_was_measured(tmp_path: Path) -> None:

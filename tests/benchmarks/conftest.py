@@ -15,7 +15,7 @@ from backends import DeviceInfo, open_backend
 from harness.environment import describe
 from harness.measure import Measurer, Options
 from harness.records import Case
-from harness.session import Plan, Request, discover, plan_run
+from harness.session import Plan, Request, alone, discover, plan_run
 from harness.variants import label
 from tests.conftest import BENCHMARKS, benchmarks_only
 
@@ -74,6 +74,7 @@ def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
     plan = plan_of(pytestconfig)
     options = Options(plan.options.seed, plan.options.samples, plan.options.case_seconds)
     with ExitStack() as opened:
+        opened.enter_context(alone(plan, shlex.join(["pytest", *pytestconfig.invocation_params.args])))
 
         @cache
         def measurer(backend: str, device: int) -> Measurer:

@@ -1,0 +1,77 @@
+"""When sampling ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from harness.clocks import Budget, Stop, event_seconds, queue_seconds
+from harness.problems import Reduction
+from harness.stopping import is_narrow, median_interval, median_ranks
+from harness.variants import Plain
+from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
+
+PROBLEM = Reduction("min", "int32", (100,))
+
+
+@pytest.mark.parametrize(
+    ("count", "ranks"),
+    # Conover, Practical Nonparametric Statistics: the 95 % intervals of a median, counted from 0 here.
+    [(0, None), (1, None), (5, None), (6, (0, 5)), (9, (1, 7)), (12, (2, 9)), (15, (3, 11)), (20, (5, 14))],
+)
+def test_the_ranks_are_those_of_the_tables(count: int, ranks: tuple[int, int] | None) -> None:
+    assert median_ranks(count) == ranks
+
+
+@pytest.mark.parametrize("count", range(6, 100, 7))
+def test_the_interval_is_the_narrowest_that_holds_the_median(count: int) -> None:
+    ranks = median_ranks(count)
+    assert ranks is not None
+    low, high = ranks
+    assert low + high == count - 1
+    assert 2 * binom.cdf(low, count, 0.5) <= 0.05 < 2 * binom.cdf(low + 1, count, 0.5)
+
+
+def test_coverage_of_a_skewed_distribution() -> None:
+    generator = np.random.default_rng(3)
+    intervals = [median_interval(generator.exponential(size=25).tolist()) for _ in range(2000)]
+    covered = sum(i is not None and i[0] <= np.log(2) <= i[1] for i in intervals)
+    assert 0.94 < covered / 2000 < 0.98
+
+
+def test_narrow_is_relative_to_the_median() -> None:
+    samples = [100.0, 100.1, 100.2, 100.3, 100.4, 100.9]
+    assert is_narrow(samples, 0.01)
+    assert not is_narrow([*samples[:5], 101.1], 0.01)
+    assert not is_narrow(samples[:5], 0.01)
+    assert not is_narrow([0.0] * 9, 0.01)
+
+
+def prepared_on(backend: FakeBackend) -> FakePrepared:
+    source = backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))
+    return backend.prepare(PROBLEM, Plain(), [source])
+
+
+def test_a_steady_clock_ends_by_its_interval() -> None:
+    backend = FakeBackend(FakeClock())
+    clock = queue_seconds(backend, prepared_on(backend), Budget(50, 100.0), backend.clock.time)
+    assert (len(clock.seconds), clock.stopped) == (6, Stop.INTERVAL)
+
+
+@pytest.mark.parametrize(
+    ("budget", "stopped"), [(Budget(4, 100.0), Stop.SAMPLES), (Budget(50, 1e-3), Stop.SECONDS)]
+)
+def test_the_budget_ends_what_its_interval_does_not(budget: Budget, stopped: Stop) -> None:
+    backend = FakeBackend(FakeClock())
+    assert queue_seconds(backend, prepared_on(backend), budget, backend.clock.time).stopped == stopped
+
+
+def test_a_noisy_clock_goes_on_to_the_end_of_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock())
+    prepared = prepared_on(backend)
+    times = iter(np.random.default_rng(1).uniform(1, 2, 100).tolist())
+    monkeypatch.setattr(prepared, "event_seconds", lambda _: next(times))
+    clock = event_seconds(prepared, Budget(20, 100.0), backend.clock.time)
+    assert clock is not None
+    assert (len(clock.seconds), clock.stopped) == (20, Stop.SAMPLES)
