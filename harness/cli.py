@@ -127,7 +127,9 @@ def run(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(min=1, metavar="SECONDS", help="Time for the whole run, in place of the time a case."),
+        typer.Option(
+            min=1, metavar="SECONDS", help="Time to measure all cases in, in place of the suite's a case."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
     resume: Annotated[

@@ -129,7 +129,7 @@ class _Run:
         self._to_measure = sum(turn.case not in self._reasons for turn in left)
         last: Record | None = None
         numbered = enumerate(left)
-        with tempfile.TemporaryDirectory(prefix="harness-") as answers:
+        with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as answers:
             for _, of_process in groupby(numbered, key=lambda item: item[1].process):
                 with _Workers(self._options, answers, self._pictured) as workers:
                     for done, turn in of_process:

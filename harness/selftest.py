@@ -99,7 +99,7 @@ def _device(
 ) -> SelfTest:
     parts: dict[tuple[Case, int, int], list[Clock]] = {}
     try:
-        with TemporaryDirectory(prefix="harness-") as answers:
+        with TemporaryDirectory(prefix="opencl-cuda-harness-") as answers:
             for process in range(options.processes):
                 progress(f"{device.key}: process {process + 1} of {options.processes}")
                 for (case, number), clock in _process(device, cases, each, options, answers):
