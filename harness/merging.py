@@ -12,6 +12,8 @@ from typing import Any
 
 from harness.records import Case, Clock, Record, Status
 
+REMARKS = ("note", "disagreement", "no_kernel_clock")
+"""What a ledger says in words; what its processes say is joined."""
 SECONDS = ("timing_seconds", "wall_seconds")
 """What a ledger tells of the time that a case took; added up over its processes."""
 _GRAVITY: tuple[Status, ...] = ("ok", "skipped", "failed", "wrong")
@@ -56,10 +58,9 @@ def merged_clock(parts: Sequence[Clock]) -> Clock:
 
 
 def _ledger(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first one's, but all notes, all that was watched and all seconds spent."""
+    """The first one's, but all remarks, all that was watched and all seconds spent."""
     together = dict(parts[0])
-    if any("note" in part for part in parts):
-        together["note"] = _joined(str(part.get("note") or "") for part in parts)
+    together |= {name: _joined(map(str, texts)) for name in REMARKS if (texts := _found(parts, name))}
     together |= {name: sum(values) for name in SECONDS if (values := _found(parts, name))}
     if watched := _found(parts, "watch"):
         together["watch"] = [entry for entries in watched for entry in entries]
