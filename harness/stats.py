@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +28,9 @@ BAND = 0.02
 CONFIDENCE = 0.95
 """Confidence level of an interval."""
 
+FEWEST_SAMPLES = 3
+"""Of a side that has an interval: what differs by chance cannot be told from less."""
+
 _RESAMPLES = 2000
 _SEED = 20110913
 """Any number, but always the same: one run file has one report."""
@@ -43,7 +47,7 @@ class Quartiles:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A confidence interval of a ratio of speeds; both ends NaN where there are too few samples for one."""
+    """A confidence interval of a ratio of speeds; both ends NaN where there are too few samples."""
 
     low: float
     high: float
@@ -116,8 +120,8 @@ def blocks(seconds: Sequence[float], ids: Sequence[Any] = ()) -> list[list[float
     return [block for block in found.values() if block]
 
 
-def fewest_samples(confidence: float = CONFIDENCE) -> int:
-    """The fewest samples that can hold a median with this confidence: 6 for 95 %.
+def many_samples(confidence: float = CONFIDENCE) -> int:
+    """The fewest samples between whose ends the median lies with this confidence: 6 for 95 %.
 
     The median lies outside all of n samples with the probability 2 / 2**n, whatever their distribution.
     """
@@ -128,9 +132,10 @@ def ratio_interval(first: Blocks, second: Blocks, confidence: float = CONFIDENCE
     """Bootstrap percentile interval of the first's speed over the second's, the ratio of their medians.
 
     Samples of one block a side are resampled one by one. Where there are more, whole blocks are resampled, so
-    that what differs from process to process is in the interval, which is then widened for their small
-    number: by t over z, and by the part of the variance that resampling few blocks loses (Davison and
-    Hinkley, Bootstrap Methods, 3.8; Hesterberg, What Teachers Should Know about the Bootstrap, 2015). The
+    that what differs from process to process is in the interval. Where blocks, or samples fewer than
+    :func:`many_samples`, are resampled, it is widened for their small number: by t over z, and by the part of
+    the variance that resampling few loses (Davison and Hinkley, Bootstrap Methods, 3.8; Hesterberg, What
+    Teachers Should Know about the Bootstrap, 2015). A side of less than FEWEST_SAMPLES has no interval. The
     same samples always give the same interval.
 
     Raises:
@@ -176,7 +181,7 @@ def _interval(sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: fl
     """The interval of ``ratio`` of the sides' medians; the first two sides are those that are compared."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence {confidence!r}: it must lie between 0 and 1, such as 0.95")
-    if min(sum(map(len, side)) for side in sides) < fewest_samples(confidence):
+    if min(sum(map(len, side)) for side in sides) < FEWEST_SAMPLES:
         return UNKNOWN
     with np.errstate(all="ignore"):
         replicates = ratio(*(_resampled_medians(side, place) for place, side in enumerate(sides)))
@@ -185,18 +190,21 @@ def _interval(sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: fl
         return UNKNOWN
     tail = (1 - confidence) / 2
     # Deviations from the estimate are widened as logarithms: a ratio and its reciprocal are treated alike.
-    deviations = np.quantile(np.log(replicates / centre), (tail, 1 - tail)) * _widening(sides[:2], tail)
+    widening = _widening(sides[:2], confidence)
+    deviations = widening * np.quantile(np.log(replicates / centre), (tail, 1 - tail))
     low, high = centre * np.exp(deviations)
     return Interval(float(low), float(high))
 
 
-def _widening(sides: Sequence[Blocks], tail: float) -> float:
-    """The factor on the deviations for having resampled a few blocks; 1 where samples were resampled."""
+def _widening(sides: Sequence[Blocks], confidence: float) -> float:
+    """The factor on the deviations for having resampled blocks or a few samples; 1 where samples enough."""
     from scipy import stats
 
     counts = [len(side) for side in sides if len(side) > 1]
+    counts += [len(side[0]) for side in sides if len(side) == 1 and len(side[0]) < many_samples(confidence)]
     if not counts:
         return 1.0
+    tail = (1 - confidence) / 2
     fewest, degrees = min(counts), sum(counts) - len(counts)
     return float(stats.t.isf(tail, degrees) / stats.norm.isf(tail) * math.sqrt(fewest / (fewest - 1)))
 
@@ -210,13 +218,18 @@ def _resampled_medians(side: Blocks, place: int) -> _Floats:
     order = np.argsort(values, kind="stable")
     values, units = values[order], units[order]
     count = int(units.max()) + 1
-    rng = np.random.default_rng((_SEED, place))
-    # How often each unit is drawn; its samples enter the median so many times. A running total then finds the
-    # middle, or the middle two, without writing out any resample.
-    drawn = rng.multinomial(count, np.full(count, 1 / count), size=_RESAMPLES)
-    ends = np.cumsum(drawn[:, units], axis=1)
+    # A unit's samples enter the median as often as it is drawn. A running total then finds the middle, or the
+    # middle two, without writing out any resample.
+    ends = np.cumsum(_drawn(count, place)[:, units], axis=1)
     total = ends[:, -1:]
     lower = values[np.argmax(ends > (total - 1) // 2, axis=1)]
     upper = values[np.argmax(ends > total // 2, axis=1)]
     middle: _Floats = (lower + upper) / 2
     return middle
+
+
+@lru_cache(maxsize=16)
+def _drawn(count: int, place: int) -> npt.NDArray[np.int64]:
+    """How often each of ``count`` units is drawn in each resample; another draw for another ``place``."""
+    rng = np.random.default_rng((_SEED, place))
+    return rng.multinomial(count, np.full(count, 1 / count), size=_RESAMPLES)

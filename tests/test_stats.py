@@ -17,8 +17,8 @@ from harness.stats import (
     Quartiles,
     Verdict,
     blocks,
-    fewest_samples,
     geometric_mean,
+    many_samples,
     net_ratio_interval,
     quartiles,
     ratio_interval,
@@ -87,8 +87,9 @@ def test_samples_without_an_id_each_are_one_block(ids: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize(("confidence", "count"), [(0.9, 5), (0.95, 6), (0.99, 8)])
-def test_fewest_samples_of_an_interval(confidence: float, count: int) -> None:
-    assert fewest_samples(confidence) == count
+def test_many_samples_have_the_median_between_their_ends(confidence: float, count: int) -> None:
+    assert many_samples(confidence) == count
+    assert 2 / 2**count <= 1 - confidence < 2 / 2 ** (count - 1)
 
 
 def test_interval_of_samples_without_noise_is_the_ratio() -> None:
@@ -108,6 +109,12 @@ def test_interval_of_three_blocks_is_widened_by_t_with_two_degrees() -> None:
     # of two, to the power of 4.3027 / 1.9600 * sqrt(3 / 2) = 2.6886.
     interval = ratio_interval([[1.0] * 5, [2.0] * 5, [4.0] * 5], [[2.0] * 15])
     assert ends(interval) == pytest.approx((2**-2.6886, 2**2.6886), rel=1e-4)
+
+
+def test_few_samples_are_widened_as_few_blocks_are() -> None:
+    assert ratio_interval([[1.0, 2.0, 4.0]], [[2.0] * 15]) == ratio_interval(
+        [[1.0], [2.0], [4.0]], [[2.0] * 15]
+    )
 
 
 def test_interval_is_that_of_scipy() -> None:
@@ -130,9 +137,9 @@ def test_interval_of_blocks_of_unequal_length_counts_each_sample() -> None:
     assert interval.low <= 1
 
 
-@pytest.mark.parametrize("short", [[], [[]], [[1.0] * 5], [[1.0] * 2] * 2])
+@pytest.mark.parametrize("short", [[], [[]], [[1.0] * 2], [[1.0], [1.0]]])
 def test_too_few_samples_have_no_interval(short: list[list[float]]) -> None:
-    enough = [[1.0] * 6]
+    enough = [[1.0] * 3]
     assert not ratio_interval(short, enough).known
     assert not ratio_interval(enough, short).known
     assert ratio_interval(enough, enough).known
@@ -239,6 +246,7 @@ def simulated(
 
 
 NOISES = [
+    pytest.param(1, 3, 0.0, 0.01, id="three samples of one process"),
     pytest.param(1, 9, 0.0, 0.005, id="nine samples of one process"),
     pytest.param(1, 30, 0.0, 0.05, id="a noisy processor"),
     pytest.param(3, 5, 0.0, 0.01, id="three like processes"),
