@@ -218,12 +218,11 @@ def compare_runs(
     from harness.compare import compare
     from harness.console import complain, show_json
     from harness.runs import load_run
-    from harness.showing import show_comparison
+    from harness.showing import show_comparison, tell_differences
 
     with _asked():
         found = compare(load_run(run_a), load_run(run_b), band)
-    for difference in found.differences:
-        complain(f"{'differs' if difference.matters else 'note'}: {difference}")
+    tell_differences(found)
     if found.obstacles and not force:
         complain("error: these runs are not comparable; --force compares them all the same")
         raise typer.Exit(_NOT_COMPARABLE)

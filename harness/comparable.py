@@ -1,4 +1,4 @@
-"""Whether two runs' machines may be compared: what differs between them, and whether a speed depends on it."""
+"""Whether the machines of two runs may be compared: what differs, and whether a speed depends on it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def environment_differences(
     found = [*_devices(a, b, keys), *_packages(a, b, {backend for backend, _ in keys})]
     found += _fields("", a, b, ("format",), True)
     found += _fields("", a, b, ("suite", "commit", "dirty"), False)
-    found += _fields("host ", a.get("host") or {}, b.get("host") or {}, ("os", "python"), False)
+    found += _fields("host ", _mapping(a, "host"), _mapping(b, "host"), ("os", "python"), False)
     return iter(sorted(found, key=lambda difference: not difference.matters))
 
 
@@ -68,24 +68,22 @@ def _devices(
         one, other = _sensors(a, physical_a), _sensors(b, physical_b)
         if one and other:
             yield from _fields(f"GPU {physical_a} ", one, other, _GPU, True)
-    yield from _fields("host ", a.get("host") or {}, b.get("host") or {}, _HOST, "cpu" in kinds)
+    yield from _fields("host ", _mapping(a, "host"), _mapping(b, "host"), _HOST, "cpu" in kinds)
 
 
 def _device(environment: Mapping[str, Any], key: tuple[str, int]) -> Mapping[str, Any]:
-    devices = environment.get("devices") or ()
-    return next((d for d in devices if (d.get("backend"), d.get("index")) == key), {})
+    return next(
+        (d for d in _mappings(environment, "devices") if (d.get("backend"), d.get("index")) == key), {}
+    )
 
 
 def _sensors(environment: Mapping[str, Any], physical: str) -> Mapping[str, Any]:
-    gpus = environment.get("nvml")
-    if not isinstance(gpus, list):
-        return {}
-    return next((gpu for gpu in gpus if gpu.get("physical") == physical), {})
+    return next((gpu for gpu in _mappings(environment, "nvml") if gpu.get("physical") == physical), {})
 
 
 def _packages(a: Mapping[str, Any], b: Mapping[str, Any], backends: set[str]) -> Iterator[Difference]:
     """Other versions; a package of one side only is told, as its backend then has no case on the other."""
-    one, other = a.get("packages") or {}, b.get("packages") or {}
+    one, other = _mapping(a, "packages"), _mapping(b, "packages")
     for name in sorted({*one, *other}):
         idle = name in _BESIDE or (name == "numpy" and "numpy" not in backends)
         yield from _fields("package ", one, other, (name,), name in one and name in other and not idle)
@@ -102,3 +100,15 @@ def _fields(
 
 def _text(value: object) -> str:
     return "not recorded" if value is None else str(value)
+
+
+def _mapping(environment: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """What a run file that anybody may have written holds there, if it is a mapping."""
+    value = environment.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _mappings(environment: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """The mappings of a list; none where it is text, as NVML's reason for not being there."""
+    value = environment.get(key)
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -93,7 +94,7 @@ def _matched_json(pair: Matched) -> dict[str, Any]:
         "label": f"{pair.case.problem.label} {label(pair.case.variant)}".strip(),
         "a_seconds": pair.a,
         "b_seconds": pair.b,
-        "ratio": pair.ratio,
+        "ratio": pair.ratio if math.isfinite(pair.ratio) else None,
         "interval": [pair.interval.low, pair.interval.high] if pair.interval.known else None,
         "verdict": pair.verdict,
         "notes": pair.notes,

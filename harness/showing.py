@@ -11,7 +11,7 @@ from harness.doctor import nvidia_present
 from harness.records import Case, Status
 from harness.runs import Run
 from harness.session import Plan
-from harness.stats import geometric_mean
+from harness.stats import geometric_mean, usable
 from harness.variants import label
 from reports import format as write
 
@@ -56,6 +56,12 @@ def conclude(measured: Run, folder: Path) -> bool:
     return True
 
 
+def tell_differences(found: RunComparison) -> None:
+    """Says on stderr what differs between the machines of two runs."""
+    for difference in found.differences:
+        complain(write.plain(f"{'differs' if difference.matters else 'note'}: {difference}"))
+
+
 def show_comparison(found: RunComparison) -> None:
     """Shows the cases that both runs have with their verdicts, those of one run only, and the counts."""
     case = ("device", "problem", "variant", "cache")
@@ -70,10 +76,11 @@ def show_comparison(found: RunComparison) -> None:
         say(f"note {number}: {write.plain(note)}")
     for name, other, alone in (("A", "B", found.only_a), ("B", "A", found.only_b)):
         if alone:
-            lost = [(*_row(each.case)[:4], write.plain(each.why)) for each in alone]
+            lost = [(*_shown(each.case), write.plain(each.why)) for each in alone]
             show_table(f"Measured only in {name}", (*case, f"in {other}"), lost)
     counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
-    mean = write.ratio(geometric_mean(pair.ratio for pair in found.matched))
+    ratios = [pair.ratio for pair in found.matched]
+    mean = write.ratio(geometric_mean(ratios)) if usable(ratios) == ratios else "unknown"
     say(f"{len(found.matched)} compared: {counts}; geometric mean of B over A {mean}")
     say(f"Intervals of {found.confidence * 100:g} % confidence, equivalence band of {found.band * 100:g} %.")
 
@@ -81,4 +88,9 @@ def show_comparison(found: RunComparison) -> None:
 def _compared(pair: Matched) -> tuple[str, ...]:
     interval = write.interval(pair.interval.low, pair.interval.high)
     times = (write.us(pair.a), write.us(pair.b), write.ratio(pair.ratio))
-    return (*_row(pair.case)[:4], *times, interval, pair.verdict)
+    return (*_shown(pair.case), *times, interval, pair.verdict)
+
+
+def _shown(case: Case) -> tuple[str, ...]:
+    """Device, problem, variant and cache state of a case that comes from a file."""
+    return tuple(map(write.plain, _row(case)[:4]))
