@@ -33,8 +33,12 @@ def ratio_chart(comparison: Comparison, cache: str, name: str) -> str:
     pairs = pairs[pairs["cache"] == cache]
     sizes = ordered_sizes(pairs)
     colours = _size_colours(sizes)
-    shown = pairs[["gross", "net", "low", "high"]].to_numpy(dtype=float)
-    ticks = _ratio_ticks(shown[np.isfinite(shown)].tolist())
+    points = pairs[["gross", "net"]].to_numpy(dtype=float)
+    points = points[np.isfinite(points)]
+    ends = pairs[["low", "high"]].to_numpy(dtype=float)
+    # One interval that spans decades may leave the panel: the dots of all others are to stay apart.
+    ends = np.clip(ends[np.isfinite(ends)], points.min() / 2, points.max() * 2)
+    ticks = _ratio_ticks([*points.tolist(), *ends.tolist()])
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
         axes.axhline(1, color=SENTINEL, linewidth=1.1, zorder=1)

@@ -29,9 +29,9 @@ def terminal_table(run: Run) -> Table:
     table = Table(caption=_caption(rows), box=box.SIMPLE_HEAD, caption_justify="left")
     for heading in ("problem", "cache", "backend"):
         table.add_column(heading, overflow="fold")
-    for heading in ("queue us", "GB/s", "% of limit", "ratio", "interval"):
+    for heading in ("queue us", "GB/s", "% of limit", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
         _add(table, group.sort_values("queue", kind="stable").drop_duplicates("device"))
@@ -52,25 +52,24 @@ def _add(table: Table, group: pd.DataFrame) -> None:
             write.us(row.queue) + ("*" if row.note else ""),
             write.gb_s(row.bytes_per_second),
             write.percent(row.share) + ("!" if row.above_limit else ""),
-            *(("", "", "") if own or opencl.empty else _ratio(opencl.iloc[0], row)),
+            *(("", "") if own or opencl.empty else _ratio(opencl.iloc[0], row)),
             str(row.variant),
         )
         # Text, not str: what a run file holds is never read as Rich's markup.
         table.add_row(*(Text(text.replace(write.ABSENT, "-")) for text in texts))
 
 
-def _ratio(opencl: Any, row: Any) -> tuple[str, str, str]:
-    """Ratio, interval and verdict."""
+def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
+    """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
     interval = ratio_interval(opencl.queue_blocks, row.queue_blocks)
-    shown = write.interval(interval.low, interval.high)
-    return write.ratio(speed_ratio(opencl.queue, row.queue)), shown, verdict(interval)
+    return write.ratio(speed_ratio(opencl.queue, row.queue)), verdict(interval)
 
 
 def _caption(rows: pd.DataFrame) -> Text:
     counts = ", ".join(f"{count} {status}" for status, count in status_counts(rows)) or "no records"
     notes = [
         "ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster",
-        f"verdict: on OpenCL, by the {CONFIDENCE * 100:g} % interval and a band of {BAND * 100:g} % around 1",
+        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {BAND * 100:g} % around 1",
     ]
     if (rows["note"] != "").any():
         notes.append("* host-bound or otherwise weakened, see the report")
