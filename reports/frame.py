@@ -40,9 +40,10 @@ class Row:
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
     launch_note likewise. queue_blocks, launch_blocks: the usable samples, a block a process. launch_event and
-    launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement: clocks that contradict
-    each other. width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware,
-    cache state and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
+    launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0 where nobody tells; calls:
+    of a library for one result. disagreement: clocks that contradict each other. width: the elements of a
+    vector. limit: the fastest bandwidth measured on the same hardware, cache state and source size
+    (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
 
     number: int
