@@ -32,7 +32,7 @@ app = typer.Typer(
 GENERATED = Path("reports/generated")
 """Where runs and reports go unless told otherwise, below the current folder."""
 
-_FAILURE, _USAGE, _INTERRUPTED = 1, 2, 130
+_FAILURE, _USAGE, _NOT_COMPARABLE, _INTERRUPTED = 1, 2, 3, 130
 
 _DEVICE_HELP = "Only devices of this key (opencl:0), kind, PCI address or part of a name; repeatable."
 
@@ -64,6 +64,15 @@ class Listed(StrEnum):
     VARIANTS = "variants"
     SUITES = "suites"
     BACKENDS = "backends"
+
+
+class FailOn(StrEnum):
+    """What ``harness compare`` can fail on: a verdict, or a case that only run A measured."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    AMBIGUOUS = "ambiguous"
+    LOST = "lost"
 
 
 @app.command("devices")
@@ -226,6 +235,42 @@ def write_reports(
     say(f"report: {write_report(loaded, output)}")
 
 
+@app.command("compare")
+def compare_runs(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The run to compare with.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is judged.")],
+    *,
+    band: Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")] = 0.02,
+    fail_on: Annotated[
+        list[FailOn] | None, typer.Option(help="Exit with 1 if a case has this verdict; repeatable.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare the cases of two runs: speed of B over A, interval and verdict.
+
+    Exit codes: 0 fine, 1 a --fail-on verdict, 2 a file that cannot be read or shares no case, 3 environments
+    that differ in what matters.
+    """
+    from harness.compare import compare
+    from harness.console import complain, show_json
+    from harness.runs import load_run
+    from harness.showing import show_comparison, tell_differences
+
+    with _asked():
+        found = compare(load_run(run_a), load_run(run_b), band)
+    tell_differences(found)
+    if found.obstacles and not force:
+        complain("error: these runs are not comparable; --force compares them all the same")
+        raise typer.Exit(_NOT_COMPARABLE)
+    if as_json:
+        show_json(found.to_json())
+    else:
+        show_comparison(found)
+    if any(found.counts[word] for word in fail_on or ()):
+        raise typer.Exit(_FAILURE)
+
+
 @app.command()
 def doctor(as_json: Json = False) -> None:
     """Find what is broken here, and say what to do about it; exit code 1 if something is."""
@@ -247,7 +292,8 @@ def doctor(as_json: Json = False) -> None:
 def main() -> None:
     """The entry point. A mistake or a failure is one message on stderr and an exit code, not a traceback.
 
-    Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 130 ended by Ctrl-C.
+    Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 3 runs that are not
+    comparable, 130 ended by Ctrl-C.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from backends.base import DeviceInfo
+from harness import stats
 from harness.cases import expand
 from harness.merging import merged_clock
 from harness.records import Case, Clock
@@ -33,7 +32,6 @@ SUITE = Suite(
 )
 AT_ONCE = 5
 """Comparisons that a worker is asked for at a time, so that its answer stays within the limit of a case."""
-_RESAMPLES, _SEED, _BAND = 2000, 1, 0.02
 
 
 @dataclass(frozen=True)
@@ -81,17 +79,8 @@ def selftest(
 
 def verdict(first: Clock, second: Clock) -> str:
     """What a run would say of the first side: same, faster, slower or ambiguous."""
-    generator = np.random.default_rng(_SEED)
-    medians = [
-        np.median(generator.choice(np.asarray(clock.seconds), (_RESAMPLES, len(clock.seconds))), axis=1)
-        for clock in (first, second)
-    ]
-    low, high = np.percentile(medians[1] / medians[0], (2.5, 97.5))
-    if low > 1 + _BAND:
-        return "faster"
-    if high < 1 / (1 + _BAND):
-        return "slower"
-    return "same" if low >= 1 / (1 + _BAND) and high <= 1 + _BAND else "ambiguous"
+    sides = (stats.blocks(clock.seconds, clock.blocks) for clock in (first, second))
+    return stats.verdict(stats.ratio_interval(*sides))
 
 
 def _device(

@@ -1,4 +1,4 @@
-"""What ``harness run`` shows before and after it measures."""
+"""What the verbs that measure or compare show."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness.compare import Matched, RunComparison
 from harness.console import complain, print_table, say, show_json, show_table
 from harness.doctor import nvidia_present
 from harness.records import Case, Status
 from harness.runs import Run
 from harness.selftest import MOST_FALSE, SelfTest
 from harness.session import Plan
+from harness.stats import geometric_mean, usable
 from harness.variants import label
+from reports import format as write
 
 _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
@@ -84,3 +87,43 @@ def _plain(test: SelfTest) -> dict[str, object]:
         "passed": test.passed,
         "failure": test.failure,
     }
+
+
+def tell_differences(found: RunComparison) -> None:
+    """Says on stderr what differs between the machines of two runs."""
+    for difference in found.differences:
+        complain(write.plain(f"{'differs' if difference.matters else 'note'}: {difference}"))
+
+
+def show_comparison(found: RunComparison) -> None:
+    """Shows the cases that both runs have with their verdicts, those of one run only, and the counts."""
+    case = ("device", "problem", "variant", "cache")
+    notes = {
+        note: number
+        for number, note in enumerate(dict.fromkeys(p.notes for p in found.matched if p.notes), 1)
+    }
+    rows = [(*_compared(pair), notes.get(pair.notes, "")) for pair in found.matched]
+    columns = (*case, "A us", "B us", "B over A", "interval", "verdict", "note")
+    show_table("Speed of B over A, by the queue clock: above 1 B is faster", columns, rows)
+    for note, number in notes.items():
+        say(f"note {number}: {write.plain(note)}")
+    for name, other, alone in (("A", "B", found.only_a), ("B", "A", found.only_b)):
+        if alone:
+            lost = [(*_shown(each.case), write.plain(each.why)) for each in alone]
+            show_table(f"Measured only in {name}", (*case, f"in {other}"), lost)
+    counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
+    ratios = [pair.ratio for pair in found.matched]
+    mean = write.ratio(geometric_mean(ratios)) if usable(ratios) == ratios else "unknown"
+    say(f"{len(found.matched)} compared: {counts}; geometric mean of B over A {mean}")
+    say(f"Intervals of {found.confidence * 100:g} % confidence, equivalence band of {found.band * 100:g} %.")
+
+
+def _compared(pair: Matched) -> tuple[str, ...]:
+    interval = write.interval(pair.interval.low, pair.interval.high)
+    times = (write.us(pair.a), write.us(pair.b), write.ratio(pair.ratio))
+    return (*_shown(pair.case), *times, interval, pair.verdict)
+
+
+def _shown(case: Case) -> tuple[str, ...]:
+    """Device, problem, variant and cache state of a case that comes from a file."""
+    return tuple(map(write.plain, _row(case)[:4]))

@@ -36,7 +36,7 @@ def write_report(runs: Sequence[Run], output: Path) -> Path:
 
 
 def terminal_table(run: Run) -> Table:
-    """A run for the terminal: problem, backend, queue time, GB/s, share of limit, ratio, variant."""
+    """A run for the terminal: problem, backend, queue time, GB/s, share of limit, ratio, verdict, variant."""
     from reports.terminal import terminal_table as table
 
     return table(run)

@@ -41,6 +41,14 @@ def ratio(value: float) -> str:
     return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
 
 
+def interval(low: float, high: float) -> str:
+    """Both ends of the interval of a ratio of speeds; close ends with as many digits as tell them apart."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ABSENT
+    digits = 2 if high - low >= 0.02 * low else 3
+    return f"{low:.{digits}f} to {high:.{digits}f}" if high < 100 else f"{low:,.0f} to {high:,.0f}"
+
+
 def size(count: float) -> str:
     """A number of bytes in units of 1024: ``512 MiB``."""
     if not math.isfinite(count) or count <= 0:

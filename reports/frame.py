@@ -15,6 +15,7 @@ from harness.bias import disagreement
 from harness.dtypes import DTYPES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
+from harness.stats import Blocks
 from harness.variants import label
 from reports.format import plain
 from reports.format import size as written_size
@@ -38,10 +39,11 @@ class Row:
     op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
-    launch_note likewise. launch_event and launch_kernel: the empty kernel by these clocks. launches: kernels
-    of a call, 0 where nobody tells; calls: of a library for one result. disagreement: clocks that contradict
-    each other. width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware,
-    cache state and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
+    launch_note likewise. queue_blocks, launch_blocks: the usable samples, a block a process. launch_event and
+    launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0 where nobody tells; calls:
+    of a library for one result. disagreement: clocks that contradict each other. width: the elements of a
+    vector. limit: the fastest bandwidth measured on the same hardware, cache state and source size
+    (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
 
     number: int
@@ -75,6 +77,8 @@ class Row:
     launch_kernel: float
     note: str
     launch_note: str
+    queue_blocks: Blocks
+    launch_blocks: Blocks
     bytes_per_second: float
     location: str
     launches: int
@@ -149,6 +153,8 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         launch_kernel=_quartiles(record, "launch_kernel").median,
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
+        queue_blocks=blocks_of(record.clocks.get("queue")),
+        launch_blocks=blocks_of(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue.median),
         location=plain(record.ledger.get("result_location") or ""),
         launches=len(_listed(record, "launches") or _listed(record, "kernels")),
@@ -185,6 +191,11 @@ def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
 def _quartiles(record: Record, clock: str) -> stats.Quartiles:
     samples = stats.usable(record.clocks[clock].seconds) if clock in record.clocks else []
     return stats.quartiles(samples) if samples else stats.Quartiles(math.nan, math.nan, math.nan)
+
+
+def blocks_of(clock: Clock | None) -> Blocks:
+    """The usable samples of a clock by the process that each is of, where the record says; else one block."""
+    return stats.blocks(clock.seconds, getattr(clock, "blocks", ())) if clock else []
 
 
 def _note(clock: Clock | None) -> str:

@@ -29,11 +29,12 @@ _LIMITS = {"reduction": "read", "laplace": "copy"}
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One figure: what it is, its value, and what stands behind it."""
+    """One figure: what it is, its value, how many pairs have each verdict, and what stands behind it."""
 
     label: str
     value: str
     details: tuple[str, ...]
+    verdicts: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def _sentence(comparison: Comparison) -> str:
     parts = []
     for summary in comparison.summaries():
         net = "" if summary.net is None else f"{write.ratio(summary.net)}x net of launch, "
-        parts.append(f"{write.ratio(summary.gross)}x in {_what(summary)} ({net}{_cases(summary.count)})")
+        verdicts = _counted(summary)
+        parts.append(f"{write.ratio(summary.gross)}x in {_what(summary)} ({net}{verdicts})")
     second = (
         comparison.second
         if comparison.second == "CUDA"
@@ -84,13 +86,22 @@ def _sentence(comparison: Comparison) -> str:
     return f"{comparison.first}'s speed over that of {second}: {_listed(parts)}."
 
 
+def _counted(summary: Summary) -> str:
+    """The verdicts on the first side in words: "3 cases: 2 same, 1 faster"."""
+    counts = ", ".join(f"{count} {name}" for name, count in summary.verdicts)
+    return f"{_cases(summary.count)}: {counts}"
+
+
 def _seconds(comparison: Comparison) -> str:
     return _listed(comparison.fastest["second_backend"].drop_duplicates())
 
 
 def _tile(comparison: Comparison, summary: Summary) -> Tile:
     second = comparison.second if comparison.second == "CUDA" else _seconds(comparison)
-    details = [f"{_cases(summary.count)}, {write.ratio(summary.lowest)}x to {write.ratio(summary.highest)}x"]
+    span = f"{write.ratio(summary.lowest)}x to {write.ratio(summary.highest)}x"
+    if summary.count == 1:
+        span = f"interval {write.interval(summary.interval.low, summary.interval.high)}"
+    details = [f"{_cases(summary.count)}, {span}"]
     if summary.net is not None:
         of = f" ({_cases(summary.net_count)})" if summary.net_count < summary.count else ""
         details.insert(0, f"net of launch {write.ratio(summary.net)}x{of}")
@@ -100,6 +111,7 @@ def _tile(comparison: Comparison, summary: Summary) -> Tile:
         f"{comparison.first} over {second}, {_what(summary)}",
         f"{write.ratio(summary.gross)}x",
         tuple(details),
+        summary.verdicts,
     )
 
 

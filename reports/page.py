@@ -19,6 +19,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from backends import REGISTRY
+from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
 from reports.agreement import agreement_table, agreements
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
@@ -91,6 +92,9 @@ def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             claims=_claims(),
+            band=f"{BAND * 100:g}",
+            confidence=f"{CONFIDENCE * 100:g}",
+            fewest=FEWEST_SAMPLES,
         )
     )
     return text.lstrip().encode("utf-8", "replace").decode()

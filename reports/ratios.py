@@ -9,7 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from harness.stats import geometric_mean, speed_ratio
+from harness.stats import (
+    UNKNOWN,
+    VERDICTS,
+    Interval,
+    geometric_mean,
+    net_ratio_interval,
+    ratio_interval,
+    speed_ratio,
+    verdict,
+)
 from reports.fairness import differences
 from reports.frame import measured, ordered_sizes
 
@@ -34,10 +43,11 @@ the device partly hides behind each other, outweighs the work, and the ratio say
 class Pair:
     """One ratio: speed of the first side over speed of the second, by the queue clock.
 
-    gross: of queue. net: of queue less launch on both sides (NaN where a side has no
-    launch clock, or launching is most of its time: see LEAST_WORK). pairing:
-    the FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what makes it
-    less than a plain pair, such as a host-bound side.
+    gross: of queue. low, high: its interval (NaN with too few samples), and ``verdict`` what that says of the
+    first side (:data:`harness.stats.VERDICTS`). net: of queue less launch on both sides (NaN where a side has
+    no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high: its interval.
+    pairing: the FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what
+    makes it less than a plain pair, such as a host-bound side.
     """
 
     physical: str
@@ -57,7 +67,12 @@ class Pair:
     second_variant: str
     second_queue: float
     gross: float
+    low: float
+    high: float
+    verdict: str
     net: float
+    net_low: float
+    net_high: float
     marks: str
 
 
@@ -65,7 +80,9 @@ class Pair:
 class Summary:
     """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
 
-    by_size: each size with its gross mean, smallest first. marked: how many pairs carry a mark.
+    verdicts: how many pairs have each, in the order of :data:`harness.stats.VERDICTS`, without those of none.
+    interval: of the gross ratio where there is one pair only. by_size: each size with its gross mean,
+    smallest first. marked: how many pairs carry a mark.
     """
 
     kind: str
@@ -77,6 +94,8 @@ class Summary:
     net: float | None
     net_count: int
     marked: int
+    verdicts: tuple[tuple[str, int], ...]
+    interval: Interval
     by_size: tuple[tuple[str, float], ...]
 
 
@@ -136,6 +155,8 @@ def _pairs(rows: pd.DataFrame, first: str, second: str) -> Iterator[Pair]:
 
 
 def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
+    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"])
+    net, net_interval = _net_ratio(first, second)
     return Pair(
         physical=first["physical"],
         device_name=first["device_name"],
@@ -154,14 +175,21 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
         second_variant=second["variant"],
         second_queue=second["queue"],
         gross=speed_ratio(first["queue"], second["queue"]),
-        net=_net_ratio(first, second),
+        low=interval.low,
+        high=interval.high,
+        verdict=verdict(interval),
+        net=net,
+        net_low=net_interval.low,
+        net_high=net_interval.high,
         marks=_marks(first, second),
     )
 
 
-def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> float:
-    telling = all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second))
-    return speed_ratio(first["net"], second["net"]) if telling else math.nan
+def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, Interval]:
+    if not all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second)):
+        return math.nan, UNKNOWN
+    sides = (row[clock] for row in (first, second) for clock in ("queue_blocks", "launch_blocks"))
+    return speed_ratio(first["net"], second["net"]), net_ratio_interval(*sides)
 
 
 def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
@@ -179,6 +207,12 @@ def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
     return "; ".join(marks)
 
 
+def verdict_counts(pairs: pd.DataFrame) -> tuple[tuple[str, int], ...]:
+    """How many pairs have each verdict, in the order of VERDICTS, without those that no pair has."""
+    counts = pairs["verdict"].value_counts()
+    return tuple((name, int(counts[name])) for name in VERDICTS if name in counts)
+
+
 def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
     net = [float(value) for value in pairs["net"].dropna()]
     return Summary(
@@ -191,6 +225,10 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
         net=geometric_mean(net) if net else None,
         net_count=len(net),
         marked=int((pairs["marks"] != "").sum()),
+        verdicts=verdict_counts(pairs),
+        interval=Interval(float(pairs["low"].iloc[0]), float(pairs["high"].iloc[0]))
+        if len(pairs) == 1
+        else UNKNOWN,
         by_size=tuple(
             (size, geometric_mean(pairs[pairs["size"] == size]["gross"])) for size in ordered_sizes(pairs)
         ),

@@ -1,7 +1,4 @@
-"""The tables of the page and the terminal as plain rows: text to show, with the number to sort by.
-
-Intervals and verdicts of a ratio, once :mod:`harness.stats` has them, become columns of :func:`ratio_table`.
-"""
+"""The tables of the page and the terminal as plain rows: text to show, with the number to sort by."""
 
 from __future__ import annotations
 
@@ -12,19 +9,24 @@ from typing import Any
 
 import pandas as pd
 
+from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
 from reports.frame import TOLERATED_EXCESS
-from reports.ratios import Comparison
+from reports.ratios import Comparison, verdict_counts
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell shows. ``sort`` orders its column (empty: by the text), ``title`` is shown on hovering."""
+    """What a cell shows. ``sort`` orders its column (empty: by the text), ``title`` is shown on hovering.
+
+    ``chip``: the verdict whose coloured chip holds the text.
+    """
 
     text: str
     sort: str = ""
     title: str = ""
     style: str = ""
+    chip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def _share(row: Any) -> Cell:
 
 
 def ratio_table(comparison: Comparison) -> Table:
-    """Every pair of one comparison, with both times and the ratios gross and net of launch."""
+    """Every pair of one comparison: both times, the ratio with interval and verdict, and net of launch."""
     first, second = comparison.first, comparison.second.replace("the best library", "library")
     headings = (
         ("problem", "operation; for images output, mask and border"),
@@ -149,18 +151,24 @@ def ratio_table(comparison: Comparison) -> Table:
         (f"{first} us", "queue, median"),
         (f"{second} us", "queue, median"),
         ("gross", f"{second}'s queue time over {first}'s: above 1 {first} is faster"),
-        ("net", "the same with each side's launch cost taken off"),
+        ("interval", f"of the gross ratio, {write.percent(CONFIDENCE)} % confidence, by bootstrap"),
+        ("verdict", f"on {first}, from the interval and a band of {write.percent(BAND)} % around 1"),
+        ("net", "the ratio with each side's launch cost taken off; hover for its interval"),
         (f"{first} variant", ""),
         (f"{second} variant", ""),
     )
     lines = tuple(_pair_line(row) for row in comparison.pairs.itertuples(index=False))
-    filters = {"pairing": tuple(str(value) for value in comparison.pairs["pairing"].drop_duplicates())}
-    return Table(headings, lines, frozenset(range(5, 9)), filters)
+    filters = {
+        "pairing": tuple(str(value) for value in comparison.pairs["pairing"].drop_duplicates()),
+        "verdict": tuple(name for name, _ in verdict_counts(comparison.pairs)),
+    }
+    return Table(headings, lines, frozenset((5, 6, 7, 8, 10)), filters)
 
 
 def _pair_line(row: Any) -> Line:
     mark = "†" if row.marks else ""
     second = "same" if row.first_variant == row.second_variant else row.second_variant
+    net = f"interval {write.interval(row.net_low, row.net_high)}" if math.isfinite(row.net_low) else ""
     cells = (
         Cell(row.op, title=row.problem, style="wrap"),
         Cell(row.type),
@@ -170,11 +178,23 @@ def _pair_line(row: Any) -> Line:
         _number(row.first_queue, write.us),
         _number(row.second_queue, write.us),
         _number(row.gross, write.ratio, row.marks, mark),
-        _number(row.net, write.ratio, row.marks, mark),
+        _interval(row.low, row.high),
+        Cell(row.verdict, title="" if math.isfinite(row.low) else _NO_INTERVAL, chip=row.verdict),
+        _number(row.net, write.ratio, "; ".join(filter(None, (net, row.marks))), mark),
         Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
         Cell(f"{row.second_backend}: {second}", style="variant"),
     )
-    return Line(cells, {"pairing": row.pairing})
+    return Line(cells, {"pairing": row.pairing, "verdict": row.verdict})
+
+
+_NO_INTERVAL = f"fewer than {FEWEST_SAMPLES} samples on a side: no interval, so no verdict"
+
+
+def _interval(low: float, high: float) -> Cell:
+    """Sorted by its width, as a share of the ratio: the least certain last."""
+    if not math.isfinite(low):
+        return Cell(write.ABSENT, "nan", _NO_INTERVAL)
+    return Cell(write.interval(low, high), f"{math.log(high / low):.9g}")
 
 
 @dataclass(frozen=True, slots=True)

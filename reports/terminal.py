@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.stats import speed_ratio
+from harness.stats import BAND, CONFIDENCE, ratio_interval, speed_ratio, verdict
 from reports import format as write
 from reports.frame import frame, measured
 from reports.ratios import SIDES
@@ -31,6 +31,7 @@ def terminal_table(run: Run) -> Table:
         table.add_column(heading, overflow="fold")
     for heading in ("queue us", "GB/s", "% of limit", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
         _add(table, group.sort_values("queue", kind="stable").drop_duplicates("device"))
@@ -40,7 +41,7 @@ def terminal_table(run: Run) -> Table:
 
 def _add(table: Table, group: pd.DataFrame) -> None:
     """One problem on one physical device, fastest first."""
-    opencl = group[group["role"].isin(SIDES["OpenCL"])]["queue"].min()
+    opencl = group[group["role"].isin(SIDES["OpenCL"])].head(1)
     row: Any
     for row in group.itertuples(index=False):
         own = row.role in SIDES["OpenCL"]
@@ -51,16 +52,25 @@ def _add(table: Table, group: pd.DataFrame) -> None:
             write.us(row.queue) + ("*" if row.note else ""),
             write.gb_s(row.bytes_per_second),
             write.percent(row.share) + ("!" if row.above_limit else ""),
-            "" if own else write.ratio(speed_ratio(opencl, row.queue)),
+            *(("", "") if own or opencl.empty else _ratio(opencl.iloc[0], row)),
             str(row.variant),
         )
         # Text, not str: what a run file holds is never read as Rich's markup.
         table.add_row(*(Text(text.replace(write.ABSENT, "-")) for text in texts))
 
 
+def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
+    """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
+    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks)
+    return write.ratio(speed_ratio(opencl.queue, row.queue)), verdict(interval)
+
+
 def _caption(rows: pd.DataFrame) -> Text:
     counts = ", ".join(f"{count} {status}" for status, count in status_counts(rows)) or "no records"
-    notes = ["ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster"]
+    notes = [
+        "ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster",
+        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {BAND * 100:g} % around 1",
+    ]
     if (rows["note"] != "").any():
         notes.append("* host-bound or otherwise weakened, see the report")
     if rows["above_limit"].any():

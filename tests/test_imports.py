@@ -108,5 +108,5 @@ def test_the_registry_names_one_file_a_backend() -> None:
 def test_help_of_the_command() -> None:
     command = [sys.executable, "-m", "harness", "--help"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    for verb in ("devices", "list", "run", "report", "doctor"):
+    for verb in ("devices", "list", "run", "report", "compare", "doctor"):
         assert verb in output.stdout

@@ -21,6 +21,7 @@ from rich.console import Console
 import reports
 from harness.problems import BORDERS, MASKS, OUTPUTS
 from harness.runs import Run, RunWriter, load_run
+from harness.stats import VERDICTS
 from reports.page import page as page_of
 from reports.svg import SENTINEL, inline
 from tests.report_data import cpu_run, device, gpu_run, laplace, limit, png, record, reduction, run_of
@@ -76,6 +77,21 @@ def test_page_holds_every_part(gpu_page: str) -> None:
     assert page.count("img") == 3
     numbers = {value for value in page.values("data-sort") if value != "nan"}
     assert len(numbers) > 400
+
+
+def test_page_shows_interval_and_verdict_of_every_pair(gpu_page: str) -> None:
+    page = Page(gpu_page)
+    pairs = [
+        attributes for name, attributes in page.elements if name == "tr" and "data-verdict" in attributes
+    ]
+    chips = [str(attributes.get("class")) for name, attributes in page.elements if name == "span"]
+    assert len(pairs) > 100
+    assert {"faster", "slower"} < {pair["data-verdict"] for pair in pairs} <= set(VERDICTS)
+    assert {chip.removeprefix("chip ") for chip in chips if chip.startswith("chip ")} == set(VERDICTS)
+    text = " ".join(page.text)
+    assert re.search(r"\d\.\d\d to \d\.\d\d", text)
+    assert "an equivalence band of 2\xa0%" in text
+    assert "95 % confidence" in text
 
 
 def test_page_needs_no_network(gpu_page: str) -> None:
@@ -250,7 +266,7 @@ def test_terminal_table_gives_the_ratio_of_each_backend() -> None:
     lines = console.export_text().splitlines()
     (cuda,) = (line for line in lines if "cuda:0" in line)
     (opencl,) = (line for line in lines if "opencl:0" in line)
-    assert re.search(r"\b6\.00\b.*\b0\.75\b", cuda)
+    assert re.search(r"\b6\.00\b.*\b0\.75\b.*\bslower\b", cuda)
     assert "0.75" not in opencl
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 
 import reports
 from harness.problems import Bandwidth
-from harness.records import Clock
+from harness.records import Clock, Record
 from harness.runs import Run
 from harness.variants import ReductionVariant
 from reports import format as write
@@ -19,7 +20,7 @@ from reports.frame import frame, ordered_sizes, ordered_types
 from reports.headline import headlines
 from reports.published import published
 from reports.ratios import FASTEST, FASTEST_IS_IDENTICAL, IDENTICAL, Comparison, comparisons
-from reports.tables import reasons, record_table
+from reports.tables import ratio_table, reasons, record_table
 from tests.report_data import (
     BOTH,
     GPU,
@@ -150,6 +151,69 @@ def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
     assert pair["net"] == pytest.approx(1.085, abs=1e-3)
 
 
+def with_blocks(original: Record, *medians: float) -> Record:
+    """The record as measured in several processes, each with its median in seconds."""
+    seconds = tuple(median * step for median in medians for step in (0.999, 1.0, 1.001))
+    # Whether or not a clock has such a field: what the report reads is its attribute.
+    clock: Any = SimpleNamespace(
+        seconds=seconds, calls=1, note="", blocks=tuple(index // 3 for index in range(len(seconds)))
+    )
+    return replace(original, clocks={"queue": clock})
+
+
+def test_pair_has_the_interval_and_verdict_of_its_samples() -> None:
+    slow, fast = record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6)
+    pair = row_of(only(run_of(slow, fast)).pairs)
+    assert pair["low"] < pair["gross"] < pair["high"] < 0.98
+    assert pair["verdict"] == "slower"
+
+
+def test_interval_holds_what_differs_from_process_to_process() -> None:
+    opencl, cuda = record("opencl", reduction(), 1e-6), record("cuda", reduction(), 1e-6)
+    alike = run_of(with_blocks(opencl, 1e-6, 1e-6, 1e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
+    differing = run_of(with_blocks(opencl, 0.95e-6, 1e-6, 1.05e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
+    assert row_of(only(alike).pairs)["verdict"] == "same"
+    assert row_of(only(differing).pairs)["verdict"] == "ambiguous"
+
+
+def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
+    two = replace(record("opencl", reduction(), 1e-6), clocks={"queue": Clock((1e-6, 1.1e-6))})
+    comparison = only(run_of(two, record("cuda", reduction(), 9e-6)))
+    pair = row_of(comparison.pairs)
+    assert (pair["verdict"], math.isnan(pair["low"])) == ("ambiguous", True)
+    interval = ratio_table(comparison).lines[0].cells[8]
+    assert (interval.text, interval.sort) == ("–", "nan")
+    assert "fewer than 3 samples" in interval.title
+
+
+def test_net_ratio_has_an_interval_of_its_own() -> None:
+    opencl = record("opencl", reduction(), 8.55e-6, launch=4.1e-6)
+    cuda = record("cuda", reduction(), 6.26e-6, launch=1.43e-6)
+    comparison = only(run_of(opencl, cuda))
+    pair = row_of(comparison.pairs)
+    assert pair["net_low"] < pair["net"] < pair["net_high"]
+    assert "interval 1.03 to 1.15" in ratio_table(comparison).lines[0].cells[10].title
+
+
+def test_summary_counts_verdicts() -> None:
+    run = run_of(
+        record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
+        record("opencl", reduction("max"), 2e-6), record("cuda", reduction("max"), 1e-6),
+        record("opencl", reduction("sum"), 3e-6), record("cuda", reduction("sum"), 1e-6),
+    )  # fmt: skip
+    comparison = only(run)
+    assert comparison.summaries()[0].verdicts == (("faster", 1), ("slower", 2))
+    (headline,) = headlines(frame(run), [comparison])
+    assert "3 cases: 1 faster, 2 slower" in headline.answer
+
+
+def test_headline_of_one_pair_has_its_interval() -> None:
+    run = run_of(record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6))
+    (headline,) = headlines(frame(run), comparisons(frame(run)))
+    assert headline.tiles[0].verdicts == (("slower", 1),)
+    assert any(detail.startswith("1 case, interval 0.7") for detail in headline.tiles[0].details)
+
+
 def test_no_net_ratio_with_one_launch_clock() -> None:
     comparison = only(
         run_of(record("opencl", reduction(), 8e-6, launch=4e-6), record("cuda", reduction(), 6e-6))
@@ -270,6 +334,8 @@ def test_order_of_types_and_sizes() -> None:
         (write.us(math.nan), "–"), (write.gb_s(4.23456e12), "4,235"), (write.gb_s(1.234e9), "1.23"),
         (write.gb_s(12.34e9), "12.3"), (write.gb_s(1.5e6), "0.0015"), (write.gb_s(math.inf), "–"),
         (write.percent(0.8876), "88.8"), (write.ratio(0.7315), "0.73"), (write.ratio(math.nan), "–"),
+        (write.interval(0.7315, 0.7512), "0.73 to 0.75"), (write.interval(1.0012, 1.0034), "1.001 to 1.003"),
+        (write.interval(99.0, 1234.0), "99 to 1,234"), (write.interval(math.nan, math.nan), "–"),
         (write.size(26214400), "25 MiB"), (write.size(0), "–"), (write.size(1638400), "1.56 MiB"),
     ],
 )  # fmt: skip

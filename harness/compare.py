@@ -1,0 +1,181 @@
+"""Two runs of the same cases: which became faster or slower, and whether the runs may be compared at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from harness.comparable import Difference, environment_differences
+from harness.records import Case, Record
+from harness.runs import Run
+from harness.stats import (
+    BAND,
+    CONFIDENCE,
+    VERDICTS,
+    Blocks,
+    Interval,
+    Verdict,
+    blocks,
+    ratio_interval,
+    speed_ratio,
+    verdict,
+)
+from harness.variants import label
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A case that both runs measured: median queue times in seconds, and the speed of B over that of A.
+
+    Above 1 B is faster. ``notes``: what makes it less than a plain comparison, such as another kernel source.
+    """
+
+    case: Case
+    a: float
+    b: float
+    ratio: float
+    interval: Interval
+    verdict: Verdict
+    notes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A case that one run measured and the other did not, and what the other says of it."""
+
+    case: Case
+    why: str
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """What :func:`compare` found."""
+
+    differences: Sequence[Difference]
+    matched: Sequence[Matched]
+    only_a: Sequence[Alone]
+    only_b: Sequence[Alone]
+    band: float
+    confidence: float = CONFIDENCE
+
+    @property
+    def obstacles(self) -> list[Difference]:
+        """The differences that matter: with any, a ratio says as much of the machines as of the cases."""
+        return [difference for difference in self.differences if difference.matters]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cases have each verdict, in the order of VERDICTS, and how many only A measured: lost."""
+        found = [pair.verdict for pair in self.matched]
+        return {**{name: found.count(name) for name in VERDICTS}, "lost": len(self.only_a)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; seconds, null for what is unknown."""
+        return {
+            "ratio": "speed of B over speed of A: above 1 B is faster",
+            "band": self.band,
+            "confidence": self.confidence,
+            "counts": self.counts,
+            "differences": [
+                {"what": d.what, "a": d.a, "b": d.b, "matters": d.matters} for d in self.differences
+            ],
+            "cases": [_matched_json(pair) for pair in self.matched],
+            "only_a": [{"case": alone.case.to_json(), "b": alone.why} for alone in self.only_a],
+            "only_b": [{"case": alone.case.to_json(), "a": alone.why} for alone in self.only_b],
+        }
+
+
+def _matched_json(pair: Matched) -> dict[str, Any]:
+    return {
+        "case": pair.case.to_json(),
+        "label": f"{pair.case.problem.label} {label(pair.case.variant)}".strip(),
+        "a_seconds": pair.a,
+        "b_seconds": pair.b,
+        "ratio": pair.ratio if math.isfinite(pair.ratio) else None,
+        "interval": [pair.interval.low, pair.interval.high] if pair.interval.known else None,
+        "verdict": pair.verdict,
+        "notes": pair.notes,
+    }
+
+
+def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
+    """Matches the cases of two runs (problem, backend, device, variant, cache state) by the queue clock.
+
+    Raises:
+        ValueError: if no case was measured in both, or the band is none.
+    """
+    verdict(Interval(1.0, 1.0), band)
+    records_a, records_b = _by_case(a), _by_case(b)
+    measured_a, measured_b = (
+        {case: record for case, record in records.items() if _queue(record)}
+        for records in (records_a, records_b)
+    )
+    both = [case for case in measured_a if case in measured_b]
+    if not both:
+        raise ValueError(
+            f"{_named(a)} and {_named(b)} have no measured case in common; "
+            "give two runs of one suite on the same backends and device numbers"
+        )
+    return RunComparison(
+        differences=list(environment_differences(a.environment, b.environment, both)),
+        matched=[_matched(measured_a[case], measured_b[case], band) for case in both],
+        only_a=[_alone(case, records_b) for case in measured_a if case not in measured_b],
+        only_b=[_alone(case, records_a) for case in measured_b if case not in measured_a],
+        band=band,
+    )
+
+
+def _named(run: Run) -> str:
+    return str(run.path or "a run without a file")
+
+
+def _by_case(run: Run) -> dict[Case, Record]:
+    """The records by case: of a case measured again the last one. Controls are nobody's result."""
+    return {record.case: record for record in run.records if record.case.role in ("compare", "limit")}
+
+
+def _queue(record: Record) -> Blocks:
+    """The samples of a verified case's queue clock by process; none of any other."""
+    clock = record.clocks.get("queue")
+    if clock is None or record.status != "ok":
+        return []
+    return blocks(clock.seconds, getattr(clock, "blocks", ()))
+
+
+def _matched(a: Record, b: Record, band: float) -> Matched:
+    samples_a, samples_b = _queue(a), _queue(b)
+    seconds_a, seconds_b = (
+        median(value for block in side for value in block) for side in (samples_a, samples_b)
+    )
+    # The speed of B over A: B is the first side, whose speed the verdict is on.
+    interval = ratio_interval(samples_b, samples_a)
+    return Matched(
+        case=a.case,
+        a=seconds_a,
+        b=seconds_b,
+        ratio=speed_ratio(seconds_b, seconds_a),
+        interval=interval,
+        verdict=verdict(interval, band),
+        notes="; ".join(_notes(a, b)),
+    )
+
+
+def _notes(a: Record, b: Record) -> Iterator[str]:
+    for name, record in (("A", a), ("B", b)):
+        if note := record.clocks["queue"].note:
+            yield f"{name}: {note}"
+    for key, what in (("source_hash", "kernel source"), ("result_location", "place of the result")):
+        if a.ledger.get(key) != b.ledger.get(key):
+            yield f"another {what}"
+
+
+def _alone(case: Case, other: Mapping[Case, Record]) -> Alone:
+    record = other.get(case)
+    if record is None:
+        return Alone(case, "not in this run")
+    if record.status == "ok":
+        return Alone(case, "no queue time")
+    return Alone(case, f"{record.status}: {record.reason}" if record.reason else record.status)
