@@ -20,6 +20,8 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from unittest.mock import patch
 
+import numpy as np
+
 from backends import Backend, Unsupported, open_backend, own_kernels
 from harness import sources
 from harness.ladders import LADDERS
@@ -159,6 +161,19 @@ def planted(name: str) -> Iterator[None]:
         yield
 
 
+def fill_by_copy(backend: Backend) -> None:
+    """Makes an OpenCL backend fill memory by copies: to Oclgrind clEnqueueFillBuffer initialises nothing."""
+    if backend.name != "opencl":
+        return
+    import pyopencl as cl
+
+    def fill(handle: cl.Buffer, nbytes: int, byte: int) -> None:
+        cl.enqueue_copy(queue, handle, np.full(nbytes, byte, np.uint8))
+
+    queue = vars(backend)["_queue"]
+    vars(backend)["_fill"] = fill
+
+
 def run(backend: Backend, call: Call, alive: ExitStack) -> str:
     """Makes a call: ``ok``, or ``skipped: `` and why, or ``wrong: `` and how.
 
@@ -190,6 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     fault = planted(asked.plant) if asked.plant else nullcontext()
     outcomes = Counter[str]()
     with open_backend(asked.backend, asked.device) as backend, fault, ExitStack() as alive:
+        fill_by_copy(backend)
         print(f"{backend.device.platform}: {backend.device.name}", flush=True)
         for call in [planted_call()] if asked.plant else calls():
             print(f"{MARK}{call.label}", file=sys.stderr, flush=True)

@@ -25,7 +25,14 @@ OPTIONS = ("--data-races", "--uninitialized", "--num-threads", "1", "--build-opt
 optimiser makes (llvm.experimental.noalias.scope.decl of restrict), and its check of what is initialised
 crashes on some of the vectors."""
 
-EXCEPTIONS: dict[str, str] = {}
+_IN_LAST_GROUP = r"\n\s*At line \d+ \(column \d+\) of kernels_cl/reduction/finish/last_group\.cl:"
+
+EXCEPTIONS: dict[str, str] = {
+    rf"data race at global memory address(?s:.)*{_IN_LAST_GROUP}(?s:.)*{_IN_LAST_GROUP}": (
+        "The last group reads what the others wrote, and resets their tickets, after each has taken its "
+        "ticket by an atomic behind a fence. Oclgrind knows no order between groups, whatever the atomics."
+    ),
+}
 """Reports that stand for no fault: a regular expression found in the report, and the reason."""
 
 EXPECTED = {
@@ -44,11 +51,14 @@ def checked(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def reports(stderr: str) -> list[str]:
-    """What the checker said: a text for each report, below the label of the call that it is about."""
+    """What the checker said: a text for each report, below the label of the call that it is about.
+
+    Between reports are empty lines; those within one hold a tab.
+    """
     found = []
     for part in re.split(rf"^{MARK}", stderr, flags=re.MULTILINE):
         name, _, said = part.partition("\n")
-        blocks = [block.strip() for block in re.split(r"\n\s*\n", said)]
+        blocks = [block.strip() for block in re.split(r"\n{2,}", said)]
         found += [f"{name}:\n{block}" for block in blocks if block]
     return found
 
@@ -62,6 +72,8 @@ def test_every_call_is_clean() -> None:
     done = checked()
     assert done.stdout.startswith("Oclgrind: "), done.stdout + done.stderr
     assert unexpected(done.stderr) == []
+    said = "\n\n".join(reports(done.stderr))
+    assert all(re.search(known, said) for known in EXCEPTIONS), "an exception that nothing needs any more"
     assert done.returncode == 0, done.stdout
     assert f"{len(calls())} ok" in done.stdout
 
@@ -72,5 +84,5 @@ def test_a_planted_fault_is_reported(fault: str) -> None:
 
 
 def test_reports_are_told_apart() -> None:
-    text = f"{MARK}sum\n{MARK}min\n\nInvalid read\n\tKernel: reduce\n\t\n\nInvalid write\n{MARK}max\n"
-    assert reports(text) == ["min:\nInvalid read\n\tKernel: reduce", "min:\nInvalid write"]
+    text = f"{MARK}sum\n{MARK}min\n\nInvalid read\n\t\n\tKernel\n\t\n\nInvalid write\n{MARK}max\n"
+    assert reports(text) == ["min:\nInvalid read\n\t\n\tKernel", "min:\nInvalid write"]
