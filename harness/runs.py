@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from harness.lines import check
 from harness.records import FORMAT, Case, Record
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
@@ -57,7 +58,7 @@ def load_run(path: Path | str) -> Run:
     images: list[dict[str, Any]] = []
     for number, line in enumerate(lines[1:], 2):
         if line.get("type") == "image":
-            images.append(line)
+            images.append(_checked(path, number, line))
         elif line.get("type") == "record":
             records.append(_record(path, number, line))
         else:
@@ -212,10 +213,19 @@ def _environment(path: Path, line: dict[str, Any] | None) -> dict[str, Any]:
             f"{path}, line 1: format {line.get('format')!r}, this harness reads {FORMAT}; "
             "use the harness that wrote it, or measure again"
         )
+    return _checked(path, 1, line)
+
+
+def _checked(path: Path, number: int, line: dict[str, Any]) -> dict[str, Any]:
+    try:
+        check(line)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}; {_REMOVE}") from error
     return line
 
 
 def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
+    _checked(path, number, line)
     try:
         for clock in line["clocks"].values():
             clock["seconds"] = [value for value in clock["seconds"] if value is not None]
