@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from harness.lines import check
 from harness.merging import merged
 from harness.records import FORMAT, Record
 
@@ -60,7 +61,7 @@ def load_run(path: Path | str) -> Run:
     images: list[dict[str, Any]] = []
     for number, line in enumerate(lines[1:], 2):
         if line.get("type") == "image":
-            images.append(line)
+            images.append(_checked(path, number, line))
         elif line.get("type") == "record":
             records.append(_record(path, number, line))
         else:
@@ -75,6 +76,8 @@ class RunWriter:
 
     Raises:
         FileExistsError: if ``path`` holds anything already.
+        OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
+            before it stand; of a first line no file is left.
     """
 
     def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
@@ -82,8 +85,16 @@ class RunWriter:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists() and self.path.stat().st_size:
             raise FileExistsError(f"{self.path} holds a run already; resume it or name another file")
-        self._file: IO[bytes] = self.path.open("ab")
-        self._append({**environment, "type": "environment", "format": FORMAT})
+        is_new = not self.path.exists()
+        # Unbuffered: what a full disk refused must not be written again when the file is closed.
+        self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        try:
+            self._append({**environment, "type": "environment", "format": FORMAT})
+        except BaseException:
+            self._file.close()
+            if is_new:
+                self.path.unlink()
+            raise
 
     @classmethod
     def resume(cls, path: Path | str) -> tuple[Self, list[Record]]:
@@ -102,7 +113,7 @@ class RunWriter:
                 f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"
             )
         writer = cls.__new__(cls)
-        writer.path, writer._file = path, path.open("r+b")
+        writer.path, writer._file = path, path.open("r+b", buffering=0)
         end = data.rfind(b"\n") + 1 if run.environment.get("torn") else len(data)
         writer._file.truncate(end)
         writer._file.seek(end)
@@ -131,9 +142,14 @@ class RunWriter:
         self.close()
 
     def _append(self, line: Mapping[str, Any]) -> None:
-        self._file.write(strict_json(line).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        left = memoryview(strict_json(line).encode() + b"\n")
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            how = f"{error.strerror}; make room, then `harness run --resume {self.path}` goes on"
+            raise OSError(error.errno, how, str(self.path)) from error
 
 
 def strict_json(data: Any) -> str:
@@ -201,10 +217,19 @@ def _environment(path: Path, line: dict[str, Any] | None) -> dict[str, Any]:
             f"{path}, line 1: format {line.get('format')!r}, this harness reads {FORMAT}; "
             "use the harness that wrote it, or measure again"
         )
+    return _checked(path, 1, line)
+
+
+def _checked(path: Path, number: int, line: dict[str, Any]) -> dict[str, Any]:
+    try:
+        check(line)
+    except ValueError as error:
+        raise ValueError(f"{path}, line {number}: {error}; {_REMOVE}") from error
     return line
 
 
 def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
+    _checked(path, number, line)
     try:
         for clock in line["clocks"].values():
             _drop_missing(clock)

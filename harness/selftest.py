@@ -79,8 +79,8 @@ def selftest(
 
 def verdict(first: Clock, second: Clock) -> str:
     """What a run would say of the first side: same, faster, slower or ambiguous."""
-    sides = (stats.blocks(clock.seconds, clock.blocks) for clock in (first, second))
-    return stats.verdict(stats.ratio_interval(*sides))
+    one, other = (stats.blocks(clock.seconds, clock.blocks) for clock in (first, second))
+    return stats.verdict(stats.ratio_interval(one, other))
 
 
 def _device(

@@ -161,7 +161,7 @@ def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:
         (2, '{"type": "rec', "line 2 is not JSON"),
         (3, "[1]", "line 3 is not a JSON object"),
         (3, '{"type": "surprise"}', "line 3: type 'surprise' is unknown"),
-        (3, '{"type": "record"}', "line 3: 'clocks'"),
+        (3, '{"type": "record"}', "line 3: case: is missing; status: is missing"),
         (3, "", "line 3 is not JSON"),
         (1, '{"type": "environment", "format": 99}', "line 1: format 99, this harness reads 1"),
         (1, '{"type": "environment"}', "line 1: format None"),

@@ -38,7 +38,7 @@ typedef union {
 #ifndef HIGHEST
 #error "HIGHEST is not defined"
 #endif
-#define SATURATED(value) max(min(value, HIGHEST), LOWEST)
+#define SATURATED(value) max(min(value, SPLAT(VALUE, HIGHEST)), SPLAT(VALUE, LOWEST))
 #else
 #define SATURATED(value) (value)
 #endif

@@ -1,0 +1,1 @@
+"""Memory and race checkers over our own kernels, at small odd sizes: run by tox envs of their own."""

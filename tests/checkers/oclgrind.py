@@ -1,0 +1,88 @@
+"""Our OpenCL kernels under Oclgrind: ``tox -e oclgrind``.
+
+Oclgrind is a simulator that reports invalid accesses, data races, reads of what nobody wrote and barriers
+that not all work-items of a group reach. It comes with Linux distributions (Debian: ``apt-get install
+oclgrind``). It takes a minute, so this file is named not to be among the functional tests.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.checkers.calls import MARK, PLANTS, calls
+
+OCLGRIND = shutil.which("oclgrind")
+
+pytestmark = pytest.mark.skipif(OCLGRIND is None, reason="oclgrind is not on PATH (apt-get install oclgrind)")
+
+OPTIONS = ("--data-races", "--uninitialized", "--num-threads", "1", "--build-options", "-O0")
+"""One thread, so that the reports have an order. No optimisation: Oclgrind 21.10 does not know all that the
+optimiser makes (llvm.experimental.noalias.scope.decl of restrict), and its check of what is initialised
+crashes on some of the vectors."""
+
+_IN_LAST_GROUP = r"\n\s*At line \d+ \(column \d+\) of kernels_cl/reduction/finish/last_group\.cl:"
+
+EXCEPTIONS: dict[str, str] = {
+    rf"data race at global memory address(?s:.)*{_IN_LAST_GROUP}(?s:.)*{_IN_LAST_GROUP}": (
+        "The last group reads what the others wrote, and resets their tickets, after each has taken its "
+        "ticket by an atomic behind a fence. Oclgrind knows no order between groups, whatever the atomics."
+    ),
+}
+"""Reports that stand for no fault: a regular expression found in the report, and the reason."""
+
+EXPECTED = {
+    "race": "data race at local memory address",
+    "divergence": "Work-group divergence detected",
+    "overrun": "Invalid read of size 4 at global memory address",
+    "unwritten": "depends on uninitialized value",
+}
+"""What is reported of a planted fault."""
+
+
+def checked(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The calls under Oclgrind."""
+    command = [str(OCLGRIND), *OPTIONS, sys.executable, "-m", "tests.checkers.calls", "--backend", "opencl"]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=600)
+
+
+def reports(stderr: str) -> list[str]:
+    """What the checker said: a text for each report, below the label of the call that it is about.
+
+    Between reports are empty lines; those within one hold a tab.
+    """
+    found = []
+    for part in re.split(rf"^{MARK}", stderr, flags=re.MULTILINE):
+        name, _, said = part.partition("\n")
+        blocks = [block.strip() for block in re.split(r"\n{2,}", said)]
+        found += [f"{name}:\n{block}" for block in blocks if block]
+    return found
+
+
+def unexpected(stderr: str) -> list[str]:
+    """The reports that no exception explains."""
+    return [text for text in reports(stderr) if not any(re.search(known, text) for known in EXCEPTIONS)]
+
+
+def test_every_call_is_clean() -> None:
+    done = checked()
+    assert done.stdout.startswith("Oclgrind: "), done.stdout + done.stderr
+    assert unexpected(done.stderr) == []
+    said = "\n\n".join(reports(done.stderr))
+    assert all(re.search(known, said) for known in EXCEPTIONS), "an exception that nothing needs any more"
+    assert done.returncode == 0, done.stdout
+    assert f"{len(calls())} ok" in done.stdout
+
+
+@pytest.mark.parametrize("fault", PLANTS)
+def test_a_planted_fault_is_reported(fault: str) -> None:
+    assert any(EXPECTED[fault] in report for report in unexpected(checked("--plant", fault).stderr))
+
+
+def test_reports_are_told_apart() -> None:
+    text = f"{MARK}sum\n{MARK}min\n\nInvalid read\n\t\n\tKernel\n\t\n\nInvalid write\n{MARK}max\n"
+    assert reports(text) == ["min:\nInvalid read\n\t\n\tKernel", "min:\nInvalid write"]
