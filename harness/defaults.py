@@ -11,7 +11,8 @@ from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionV
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
 _CPU_VECTOR_BYTES = 64
-_GROUPS_A_UNIT = 2
+_WIDE = 4
+"""Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -34,14 +35,16 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return ReductionVariant(
             vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
         )
-    # 16-byte loads, four in flight; the compute units half full where the source may lie in the cache, so
-    # that few partial results are left to merge, and full where it must come from memory.
-    wanted = 1024 if problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes else 512
+    # 16-byte loads. From memory, wide elements want the compute units full: many work-items, so few registers
+    # each, so few loads in flight. From the cache, or with the many registers that narrow elements take, half
+    # full does: fewer partial results are left to merge. Swept on an H200, in both APIs.
+    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
+    loads, items_a_unit, wanted = (2, 2048, 512) if is_far else (4, 1024, 256)
     group_size = min(wanted, device.max_group_size)
     return ReductionVariant(
         vector_width=_LOAD_BYTES // itemsize,
-        loads_in_flight=4,
-        groups=_GROUPS_A_UNIT * wanted // group_size,
+        loads_in_flight=loads,
+        groups=min(64, items_a_unit // group_size),
         group_size=group_size,
         finish="last_group" if device.orders_groups else "relaunch",
     )
