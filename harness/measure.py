@@ -115,8 +115,7 @@ class Measurer:
 
         Raises:
             DeviceLost: when only a new process helps. Any error that is no BackendError passes too: nobody
-            knows in
-                what state it left the device.
+                knows in what state it left the device.
         """
         reason = self.backend.unsupported(case.problem, case.variant)
         if reason:
@@ -220,9 +219,8 @@ class Measurer:
 
     def _make_data(self, problem: Problem) -> HostData:
         source = self._source(problem)
-        # Only problems whose arithmetic rounds have a tolerance.
-        tolerance = problem.tolerance(source) if isinstance(problem, (Reduction, Laplace)) else 0.0
-        return HostData(source, problem.pack(source), self._reference(problem, source), tolerance)
+        reference = self._reference(problem, source)
+        return HostData(source, problem.pack(source), reference, problem.tolerance(source))
 
     def _reference(self, problem: Problem, source: Array) -> Any:
         """Computed once in a run, as it is slow and every backend in every process needs it."""

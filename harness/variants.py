@@ -17,9 +17,6 @@ PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
 
-MAX_VECTOR_BYTES = 128
-"""The widest vector of OpenCL C: 16 elements of 8 bytes."""
-
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
 

@@ -56,6 +56,9 @@ class Problem(Protocol):
     def finish(self, raw: Array) -> Any:
         """The answer from what a device left in its result buffer: the last, serial step on the host."""
 
+    def tolerance(self, array: Array) -> float:
+        """Largest allowed absolute error of an answer for ``array``: 0 where nothing is rounded."""
+
     def verify(self, actual: Any, array: Array) -> Verification:
         """Compares an answer with the reference for ``array``."""
 
