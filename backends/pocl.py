@@ -1,10 +1,12 @@
 """A repair for PoCL on processors that its LLVM does not know.
 
 PoCL takes the name of the processor from LLVM. An LLVM older than the processor answers "generic", which
-clang then refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. The PoCL
-that pyopencl's wheels bundle (3.0 with LLVM 14) does so on every processor newer than 2022. There is no
-setting for it, so the name is replaced in PoCL's device record, by the x86-64 level (psABI) that the
-processor's features prove.
+clang then refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. Or it
+answers with the name of an older relative, such as znver3 for a Zen 4: kernels are then compiled without
+AVX-512 and linked with PoCL's built-in functions for AVX-512, which pass vectors in other registers: wrong
+results and crashes of the compiler. The PoCL that pyopencl's wheels bundle (3.0 with LLVM 14) does so on most
+processors newer than 2022. There is no setting for it, so the name is replaced in PoCL's device record, by
+the x86-64 level (psABI) that the processor's features prove.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from collections.abc import Set
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +23,27 @@ _LEVELS = (
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}),
     ("x86-64-v2", {"sse4_1", "sse4_2", "ssse3", "popcnt", "cx16"}),
 )
+_WITH_AVX512 = {
+    "knl",
+    "knm",
+    "skylake-avx512",
+    "cascadelake",
+    "cooperlake",
+    "cannonlake",
+    "icelake-client",
+    "icelake-server",
+    "rocketlake",
+    "tigerlake",
+    "sapphirerapids",
+    "emeraldrapids",
+    "graniterapids",
+    "graniterapids-d",
+    "diamondrapids",
+    "znver4",
+    "znver5",
+    "x86-64-v4",
+}
+"""LLVM's names of the processors for which it compiles with AVX-512."""
 _RECORD_BYTES = 2048
 """PoCL's device record is searched this far for the processor's name, which follows the target triple."""
 
@@ -52,41 +76,57 @@ def _name(level: str) -> ctypes.Array[ctypes.c_char]:
     return ctypes.create_string_buffer(level.encode())
 
 
-def x86_level(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """The highest x86-64 level that the processor's feature flags cover."""
-    flags: set[str] = set()
+def x86_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+    """The processor's feature flags as Linux names them; none where Linux does not tell."""
+    if not cpuinfo.exists():
+        return frozenset()
     for line in cpuinfo.read_text(encoding="utf-8").splitlines():
         if line.startswith("flags"):
-            flags = set(line.partition(":")[2].split())
-            break
+            return frozenset(line.partition(":")[2].split())
+    return frozenset()
+
+
+def x86_level(flags: Set[str]) -> str:
+    """The highest x86-64 level that the feature flags cover."""
     return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
 
 
+def misnamed(device_version: str, flags: Set[str]) -> str | None:
+    """The name that a PoCL CPU device gives its processor, if kernels cannot be compiled under it.
+
+    Args:
+        device_version: ``CL_DEVICE_VERSION``, which ends in the target triple and that name.
+        flags: the processor's feature flags; where none are known, only "generic" is wrong.
+    """
+    _, of_pocl, target = device_version.partition("PoCL")
+    _, of_linux, name = target.partition("-gnu-")
+    if not (of_pocl and of_linux and "x86_64" in target):
+        return None
+    contradicts = bool(flags) and (name in _WITH_AVX512) != ("avx512f" in flags)
+    return name if name == "generic" or contradicts else None
+
+
 def repair(device_pointer: int, device_version: str) -> str | None:
-    """Gives a PoCL CPU device that calls itself generic a processor name that its compiler knows.
+    """Gives a PoCL CPU device whose processor has the wrong name one that its compiler knows.
 
     Args:
         device_pointer: the ``cl_device_id`` as an integer.
-        device_version: ``CL_DEVICE_VERSION``, which ends in the processor's name.
+        device_version: ``CL_DEVICE_VERSION``.
 
     Returns:
         The name now in force, or None where nothing had to be, or could be, repaired.
     """
-    if (
-        "PoCL" not in device_version
-        or not device_version.endswith("-generic")
-        or "x86_64" not in device_version
-    ):
+    flags = x86_flags()
+    wrong = misnamed(device_version, flags)
+    if wrong is None:
         return None
     record = _peek(device_pointer, _RECORD_BYTES)
     words = struct.unpack(f"<{len(record) // 8}Q", record[: len(record) // 8 * 8])
-    level = x86_level()
+    level = x86_level(flags)
+    # A device that was repaired before, in this process, is told so again.
+    names = (wrong.encode(), level.encode())
     for index in range(len(words) - 1):
-        # A device that was repaired before, in this process, is told so again.
-        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in (
-            b"generic",
-            level.encode(),
-        ):
+        if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in names:
             slot = ctypes.c_uint64.from_address(device_pointer + 8 * (index + 1))
             slot.value = ctypes.addressof(_name(level))
             return level
