@@ -73,6 +73,7 @@ class DeviceInfo:
     ``physical`` is the same for every backend that drives the same hardware: the PCI address
     (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
     ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
+    ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
     """
 
     backend: str
@@ -93,6 +94,7 @@ class DeviceInfo:
     physical: str
     details: dict[str, str] = field(default_factory=dict, hash=False)
     orders_groups: bool = False
+    compute_capability: int = 0
 
     @property
     def key(self) -> str:

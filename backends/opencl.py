@@ -225,6 +225,8 @@ def _describe(index: int, device: cl.Device) -> DeviceInfo:
         details=details,
         # NVIDIA's compiler takes the PTX that orders them; a processor's atomics do.
         orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
+        compute_capability=10 * _first(device, "compute_capability_major_nv")
+        + _first(device, "compute_capability_minor_nv"),
     )
 
 

@@ -44,7 +44,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
             result, count = name, merged
     return Plan(
         files=_files(problem, variant),
-        macros=_macros(problem, variant),
+        macros=_macros(problem, variant, device),
         buffers=buffers,
         launches=tuple(launches),
         result=result,
@@ -67,7 +67,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
         "dialect",
         "vector",
         "words",
-        f"{folder}/compare/operator",
+        f"{folder}/compare/{variant.compare}",
         f"{folder}/ops/{problem.op}",
         f"{folder}/load/{variant.storage}",
         f"stride/{variant.stride}",
@@ -77,7 +77,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
     )
 
 
-def _macros(problem: Reduction, variant: ReductionVariant) -> dict[str, str | int]:
+def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> dict[str, str | int]:
     element = problem.element
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
     return {
@@ -85,6 +85,8 @@ def _macros(problem: Reduction, variant: ReductionVariant) -> dict[str, str | in
         "STORED": element.stored,
         "STORED_IS_HALF": int(element.name == "float16"),
         "ELEMENT_IS_FLOAT": int(element.is_float),
+        "ELEMENT_BITS": 8 * element.kernel_numpy.itemsize,
+        "COMPUTE_CAPABILITY": device.compute_capability,
         "LOWEST": element.lowest,
         "HIGHEST": element.highest,
         "TOTAL": totals[element.total],

@@ -31,7 +31,8 @@ class ReductionVariant:
     storage: where the source lies. vector_width: elements a work-item (thread) loads at once.
     loads_in_flight: such loads before the first use. stride: work-items stride by the whole grid (global) or
     inside the chunk of their group (local). groups: number of work-groups (blocks). group_size: work-items a
-    group. tree: how a group reduces. finish: how the groups' partial results become one.
+    group. tree: how a group reduces. compare: how the lesser of two is found. finish: how the groups' partial
+    results become one.
     """
 
     storage: str = "buffer"
@@ -41,6 +42,7 @@ class ReductionVariant:
     groups: Groups = PER_PROBLEM
     group_size: int = 256
     tree: str = "sequential"
+    compare: str = "operator"
     finish: str = "relaunch"
     kind: ClassVar[str] = "reduction"
 
@@ -97,6 +99,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "groups": (PER_PROBLEM, *range(1, 65)),
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential"),
+        "compare": ("operator", "builtin"),
         "finish": ("relaunch", "host", "last_group"),
     },
     "laplace": {
@@ -169,7 +172,7 @@ def label(variant: Variant) -> str:
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
         loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
         text = f"{loads} {variant.stride} {groups} of {variant.group_size}"
-        return f"{variant.storage} {text} {variant.tree} {variant.finish}"
+        return f"{variant.storage} {text} {variant.tree} {variant.compare} {variant.finish}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
         march = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"

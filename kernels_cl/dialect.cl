@@ -1,6 +1,6 @@
 // What every kernel of this dialect starts from.
 
-// differs: OpenCL C has its short names and infinity built in, fp64 must be asked for; NVRTC includes no header.
+// differs: OpenCL C has its short names, infinity and NaN built in, fp64 must be asked for; NVRTC includes no header.
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -1,9 +1,10 @@
 // What every kernel of this dialect starts from.
 
-// differs: OpenCL C has its short names and infinity built in, fp64 must be asked for; NVRTC includes no header.
+// differs: OpenCL C has its short names, infinity and NaN built in, fp64 must be asked for; NVRTC includes no header.
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
 // end differs

@@ -91,6 +91,25 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
         check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
 
 
+@pytest.mark.parametrize("op", ["min", "max", "minmax"])
+@pytest.mark.parametrize("dtype", [name for name, dtype in DTYPES.items() if dtype.is_float])
+@pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+def test_every_comparison_keeps_what_is_special(
+    own_backend: Backend, compare: str, dtype: str, op: str
+) -> None:
+    """A NaN wherever a vector, a work-item's next one, or the rest has it; infinities, zeros and subnormals."""
+    variant = ReductionVariant(vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare)
+    whole = Reduction(op, dtype, (131,)).make_source(5)
+    for position in (0, 1, 3, 31, 32, 127, 128, 130):
+        array = whole.copy()
+        array[position] = np.nan
+        array[position - 1] = -np.inf if position % 2 else np.inf
+        check_reduction(own_backend, op, array, variant)
+    tiny = np.finfo(dtype).smallest_subnormal
+    for few in ([-0.0, 0.0], [np.inf], [-np.inf, np.inf], [tiny, 0.0], [-tiny, tiny], [np.nan, -np.inf]):
+        check_reduction(own_backend, op, np.array(few, dtype), variant)
+
+
 @pytest.mark.parametrize("point", LAPLACES, ids=spelled)
 def test_laplace_variants(own_backend: Backend, point: Point) -> None:
     variant = variant_of("laplace", point)

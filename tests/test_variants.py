@@ -58,6 +58,7 @@ FOLDERS = {
     ("reduction", "storage"): "reduction/load",
     ("reduction", "stride"): "stride",
     ("reduction", "tree"): "reduction/tree",
+    ("reduction", "compare"): "reduction/compare",
     ("reduction", "finish"): "reduction/finish",
     ("bandwidth", "stride"): "stride",
     ("laplace", "border_code"): "laplace/border_code",
