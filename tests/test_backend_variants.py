@@ -97,7 +97,7 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
 def test_every_comparison_keeps_what_is_special(
     own_backend: Backend, compare: str, dtype: str, op: str
 ) -> None:
-    """A NaN wherever a vector, a work-item's next one, or the rest has it; infinities, zeros and subnormals."""
+    """A NaN anywhere in vectors and in the rest after them; infinities, zeros and subnormals."""
     variant = ReductionVariant(vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare)
     whole = Reduction(op, dtype, (131,)).make_source(5)
     for position in (0, 1, 3, 31, 32, 127, 128, 130):
