@@ -72,7 +72,8 @@ class DeviceInfo:
 
     ``physical`` is the same for every backend that drives the same hardware: the PCI address
     (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
-    ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
+    ``orders_groups``: one work-group can be made to see what another wrote in the same launch. ``queues``:
+    the orders in which its queues (streams) can run what they are given.
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
     """
 
@@ -95,6 +96,7 @@ class DeviceInfo:
     details: dict[str, str] = field(default_factory=dict, hash=False)
     orders_groups: bool = False
     compute_capability: int = 0
+    queues: tuple[str, ...] = ("in_order",)
 
     @property
     def key(self) -> str:
@@ -162,6 +164,8 @@ class Prepared(ABC):
     """The type in which the arithmetic is done; empty where a library does not tell."""
     build_options: tuple[str, ...] = ()
     """What the kernel's compiler was told beside the source; empty for libraries."""
+    submission: str = ""
+    """How its launches are enqueued; empty for libraries, which do not tell."""
     note: str = ""
     """What else a reader of the ratio must know, such as a library that flushes subnormal numbers."""
 

@@ -25,7 +25,7 @@ from backends.base import (
 from backends.nvidia import GATE_KERNEL, HostGate, device_info, version_text
 from backends.own_kernels import Bound, OwnKernelBackend
 from backends.pycuda_driver import contexts, drv, typed_errors
-from harness.plans import PlannedLaunch
+from harness.plans import PlannedLaunch, Submission
 from harness.sources import Dialect
 
 _STREAM_NON_BLOCKING = 1
@@ -132,10 +132,22 @@ class CudaBackend(OwnKernelBackend):
             )
         return kernel, Launch(launch.kernel, launch.num_groups, launch.group_size, local, registers, spills)
 
-    def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
+    def _bind(
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+    ) -> Bound:
         # pycuda's public calls pack the arguments each time; this is what they call in the end.
         packed = _packed(arguments)
-        return partial(kernel._launch_kernel, launch.num_groups, launch.group_size, packed, 0, self._stream)
+        bound = partial(kernel._launch_kernel, launch.num_groups, launch.group_size, packed, 0, self._stream)
+        if submission is None or submission.events == "off":
+            return bound
+        flags = drv.event_flags.DEFAULT if submission.events == "profiled" else drv.event_flags.DISABLE_TIMING
+        event = drv.Event(flags)
+
+        def with_event() -> None:
+            bound()
+            event.record(self._stream)
+
+        return with_event
 
     def _elapsed(self, calls: Sequence[Bound]) -> float:
         self.synchronize()

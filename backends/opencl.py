@@ -6,6 +6,7 @@ import ctypes
 import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,22 +25,18 @@ from backends.base import (
     OutOfDeviceMemory,
 )
 from backends.nvidia_log import ptxas_resources
+from backends.opencl_enqueue import OUT_OF_MEMORY, can_go_without_event, without_event
 from backends.own_kernels import Bound, OwnKernelBackend
 from backends.pocl import repair
-from harness.plans import PlannedLaunch
+from harness.plans import PlannedLaunch, Submission
 from harness.sources import Dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OUT_OF_MEMORY = (
-    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
-    cl.status_code.OUT_OF_RESOURCES,
-    cl.status_code.OUT_OF_HOST_MEMORY,
-    cl.status_code.INVALID_BUFFER_SIZE,
-)
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
 _CUDA_L2_CACHE_SIZE = 38
+_OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
 NV_VERBOSE = "-cl-nv-verbose"
@@ -48,7 +45,7 @@ NV_OPTIONS = "cl_nv_compiler_options"
 
 
 class OpenClBackend(OwnKernelBackend):
-    """One OpenCL device, one in-order queue."""
+    """One OpenCL device, one in-order queue, and what else of queues a study of launching asks for."""
 
     name: ClassVar[str] = "opencl"
     dialect: ClassVar[Dialect] = "cl"
@@ -58,6 +55,7 @@ class OpenClBackend(OwnKernelBackend):
         self.device = info
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context, device)
+        self._queues = {_properties(Submission()): self._queue}
         # Profiling makes every enqueue dearer, so the event clock has a queue of its own.
         self._timed_queue = cl.CommandQueue(
             self._context, device, properties=cl.command_queue_properties.PROFILING_ENABLE
@@ -87,14 +85,20 @@ class OpenClBackend(OwnKernelBackend):
 
     def gate(self) -> Gate:
         event = cl.UserEvent(self._context)
-        cl.enqueue_barrier(self._queue, wait_for=[event])
-        return Gate(
-            open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=self._queue.flush
-        )
+        queues = tuple(self._queues.values())
+        for queue in queues:
+            cl.enqueue_barrier(queue, wait_for=[event])
+
+        def submit() -> None:
+            for queue in queues:
+                queue.flush()
+
+        return Gate(open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=submit)
 
     def synchronize(self) -> None:
         with _typed_errors("waiting for the queue"):
-            self._queue.finish()
+            for queue in self._queues.values():
+                queue.finish()
 
     def close(self) -> None:
         self._programs.clear()
@@ -131,11 +135,31 @@ class OpenClBackend(OwnKernelBackend):
         )
         return ptxas_resources(str(log), kernel)
 
-    def _bind(self, kernel: cl.Kernel, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
+    def _bind(
+        self,
+        kernel: cl.Kernel,
+        launch: PlannedLaunch,
+        arguments: Sequence[Any],
+        submission: Submission | None,
+    ) -> Bound:
         kernel.set_args(*arguments)
         size = tuple(n * g for n, g in zip(launch.num_groups, launch.group_size, strict=True))
-        queue = self._timed_queue if timed else self._queue
+        queue = self._timed_queue if submission is None else self._queue_of(submission)
+        if submission is not None and submission.events == "off":
+            return without_event(queue, kernel, size, launch.group_size)
         return partial(cl.enqueue_nd_range_kernel, queue, kernel, size, launch.group_size)
+
+    def _possible(self, submission: Submission) -> Submission:
+        if submission.events == "off" and not can_go_without_event():
+            return replace(submission, events="on")
+        return submission
+
+    def _queue_of(self, submission: Submission) -> cl.CommandQueue:
+        properties = _properties(submission)
+        if properties not in self._queues:
+            device = self._context.devices[0]
+            self._queues[properties] = cl.CommandQueue(self._context, device, properties=properties)
+        return self._queues[properties]
 
     def _elapsed(self, calls: Sequence[Bound]) -> float:
         self.synchronize()
@@ -160,13 +184,21 @@ class OpenClBackend(OwnKernelBackend):
         handle.release()
 
 
+def _properties(submission: Submission) -> Any:
+    """The properties of the queue that a submission takes."""
+    properties = cl.command_queue_properties
+    out_of_order = submission.queue == "out_of_order"
+    profiled = submission.events == "profiled"
+    return out_of_order * properties.OUT_OF_ORDER_EXEC_MODE_ENABLE | profiled * properties.PROFILING_ENABLE
+
+
 @contextmanager
 def _typed_errors(doing: str, allocating: bool = False) -> Iterator[None]:
     """Turns pyopencl's errors into ours by status code."""
     try:
         yield
     except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
-        if isinstance(error, cl.MemoryError) or (allocating and error.code in _OUT_OF_MEMORY):
+        if isinstance(error, cl.MemoryError) or (allocating and error.code in OUT_OF_MEMORY):
             raise OutOfDeviceMemory(f"OpenCL, {doing}: {error}") from error
         raise DeviceLost(f"OpenCL, {doing}: {error}") from error
 
@@ -227,6 +259,7 @@ def _describe(index: int, device: cl.Device) -> DeviceInfo:
         orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
+        queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )
 
 

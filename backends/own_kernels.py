@@ -16,7 +16,7 @@ from backends.base import Array, Backend, DeviceArray, KernelTimes, Launch, Prep
 from harness.accumulators import accumulator
 from harness.defaults import default_variant
 from harness.planning import plan
-from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar
+from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar, Submission
 from harness.problems import Problem
 from harness.sources import Dialect, assemble, source_hash
 from harness.variants import Variant, violations
@@ -61,6 +61,10 @@ class OwnKernelBackend(Backend):
         """See :meth:`backends.base.Prepared.kernel_times`."""
         return None
 
+    def _possible(self, submission: Submission) -> Submission:
+        """The submission that is as near as the API can come to this one; the record tells it."""
+        return submission
+
     # --- what a dialect's backend implements ---
 
     @abstractmethod
@@ -72,9 +76,11 @@ class OwnKernelBackend(Backend):
         """A new kernel object of a program, and what the compiler tells of it."""
 
     @abstractmethod
-    def _bind(self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], timed: bool) -> Bound:
-        """Fixes a kernel's arguments (handles, NumPy scalars); ``timed`` where :meth:`_elapsed` will call
-        it.
+    def _bind(
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+    ) -> Bound:
+        """Fixes a kernel's arguments (handles, NumPy scalars); ``submission`` is None where :meth:`_elapsed`
+        will call it.
         """
 
     @abstractmethod
@@ -112,6 +118,8 @@ class PreparedPlan(Prepared):
         self.result_location = plan.result_location
         self.build_options = backend.build_options
         self.accumulator = accumulator(problem)
+        self._submission = backend._possible(plan.submission)
+        self.submission = f"{self._submission.queue} queue, events {self._submission.events}"
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []
         self._timed: dict[int, list[Bound]] = {}
@@ -119,7 +127,7 @@ class PreparedPlan(Prepared):
         try:
             self._allocate()
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
-            self._calls = [self._bound(plan.launches, i, timed=False) for i in range(len(sources))]
+            self._calls = [self._bound(plan.launches, i, self._submission) for i in range(len(sources))]
         except BaseException:
             self.close()
             raise
@@ -135,12 +143,12 @@ class PreparedPlan(Prepared):
             self._backend._fill(buffers[name], self._plan.buffers[name], 0)
         return buffers
 
-    def _bound(self, launches: Sequence[PlannedLaunch], i: int, timed: bool) -> list[Bound]:
+    def _bound(self, launches: Sequence[PlannedLaunch], i: int, submission: Submission | None) -> list[Bound]:
         bound = []
         for launch in launches:
             kernel, _ = self._backend._kernel(self._program, launch)
             arguments = [self._argument(argument, i) for argument in launch.arguments]
-            bound.append(self._backend._bind(kernel, launch, arguments, timed))
+            bound.append(self._backend._bind(kernel, launch, arguments, submission))
         return bound
 
     def _argument(self, argument: Argument, i: int) -> Any:
@@ -154,7 +162,7 @@ class PreparedPlan(Prepared):
             call()
 
     def result(self) -> Any:
-        for call in self._bound(self._plan.readback, self._last, timed=False):
+        for call in self._bound(self._plan.readback, self._last, self._submission):
             call()
         raw = np.empty(self._plan.result_count, self._plan.result_dtype)
         self._backend._download(self._buffers[self._last][self._plan.result], raw)
@@ -170,7 +178,7 @@ class PreparedPlan(Prepared):
     def event_seconds(self, i: int) -> float | None:
         i %= len(self._sources)
         if i not in self._timed:
-            self._timed[i] = self._bound(self._plan.launches, i, timed=True)
+            self._timed[i] = self._bound(self._plan.launches, i, None)
         return self._backend._elapsed(self._timed[i])
 
     def kernel_times(self, calls: int) -> KernelTimes | None:

@@ -18,7 +18,7 @@ from harness.clocks import Budget, Timer, event_seconds, queue_seconds
 from harness.problems import Empty
 from harness.records import Clock
 from harness.stats import quartiles, usable
-from harness.variants import Plain
+from harness.variants import LaunchVariant
 
 BIAS_OF = {"queue": "launch", "event": "launch_event", "kernel": "launch_kernel"}
 """The clocks that time the device, with the clock of the empty kernel for each."""
@@ -62,10 +62,10 @@ def launch_clocks(
     Empty where the launches are not known or the backend has no empty kernel.
     """
     problem = Empty(tuple((launch.num_groups, launch.group_size) for launch in launches))
-    if not launches or backend.unsupported(problem, Plain()):
+    if not launches or backend.unsupported(problem, LaunchVariant()):
         return {}
     source = backend.upload(problem.pack(problem.make_source(0)))
-    with backend.prepare(problem, Plain(), [source]) as prepared:
+    with backend.prepare(problem, LaunchVariant(), [source]) as prepared:
         queue = queue_seconds(backend, prepared, budget, timer)
         found = {
             "launch": queue,

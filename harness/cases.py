@@ -12,10 +12,18 @@ from backends.base import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.explain import unknown
-from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.records import Case
-from harness.suite import BandwidthBlock, Choice, LaplaceBlock, ReductionBlock, Suite, Sweep
-from harness.variants import BandwidthVariant, Plain, Variant, violations
+from harness.suite import (
+    BandwidthBlock,
+    Choice,
+    LaplaceBlock,
+    LaunchBlock,
+    ReductionBlock,
+    Suite,
+    Sweep,
+)
+from harness.variants import BandwidthVariant, LaunchVariant, Plain, Variant, violations
 
 Block = ReductionBlock | LaplaceBlock
 Cache = Literal["hot", "cold"]
@@ -51,8 +59,9 @@ def expand(
     cases = [case for block in blocks for case in _block_cases(block, chosen, image_size)]
     limits = _limit_cases(suite, cases, chosen) if suite.limits.measure else iter(())
     studies = [case for study in suite.bandwidth for case in _bandwidth_cases(study, chosen)]
+    launches = [case for study in suite.launch for case in _launch_cases(study, chosen)]
     # A problem that two blocks name is measured once.
-    return list(dict.fromkeys([*limits, *cases, *studies]))
+    return list(dict.fromkeys([*limits, *cases, *studies, *launches]))
 
 
 def select_devices(
@@ -154,6 +163,16 @@ def _bandwidth_cases(block: BandwidthBlock, devices: Sequence[DeviceInfo]) -> It
         base = Case(device.backend, device.index, problem, Plain(), cast(Cache, cache))
         for variant in _sweep(block.cpu if device.kind == "cpu" else block.gpu):
             yield replace(base, variant=variant)
+
+
+def _launch_cases(block: LaunchBlock, devices: Sequence[DeviceInfo]) -> Iterator[Case]:
+    """A study of launching itself, where kernels of our own can be run."""
+    meant = [device for device in devices if _has_own_kernels(device) and block.runs_on(device.kind)]
+    geometries = product(block.groups, block.group_sizes, block.launches)
+    variants = [LaunchVariant(queue=q, events=e) for q, e in product(block.queues, block.events)]
+    for (groups, size, launches), variant, device in product(geometries, variants, meant):
+        geometry = ((groups * max(1, device.compute_units),), (size,))
+        yield Case(device.backend, device.index, Empty((geometry,) * launches), variant)
 
 
 def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceInfo]) -> Iterator[Case]:

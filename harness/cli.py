@@ -41,6 +41,7 @@ Backends = Annotated[
     list[str] | None, typer.Option("--backend", metavar="NAME", help="Only this backend; repeatable.")
 ]
 Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
+Band = Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")]
 ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
 
 
@@ -224,6 +225,7 @@ def selftest(
 def write_reports(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],
     output: ReportFolder = GENERATED,
+    band: Band = 0.02,
 ) -> None:
     """Write the HTML report of one or more runs."""
     from harness.console import say
@@ -231,8 +233,8 @@ def write_reports(
     from reports import write_report
 
     with _asked():
-        loaded = [load_run(path) for path in runs]
-    say(f"report: {write_report(loaded, output)}")
+        report = write_report([load_run(path) for path in runs], output, band)
+    say(f"report: {report}")
 
 
 @app.command("compare")
@@ -240,7 +242,7 @@ def compare_runs(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The run to compare with.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is judged.")],
     *,
-    band: Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")] = 0.02,
+    band: Band = 0.02,
     fail_on: Annotated[
         list[FailOn] | None, typer.Option(help="Exit with 1 if a case has this verdict; repeatable.")
     ] = None,

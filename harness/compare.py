@@ -19,6 +19,7 @@ from harness.stats import (
     Interval,
     Verdict,
     blocks,
+    check_band,
     ratio_interval,
     speed_ratio,
     verdict,
@@ -107,7 +108,7 @@ def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
     Raises:
         ValueError: if no case was measured in both, or the band is none.
     """
-    verdict(Interval(1.0, 1.0), band)
+    check_band(band)
     records_a, records_b = _by_case(a), _by_case(b)
     measured_a, measured_b = (
         {case: record for case, record in records.items() if _queue(record)}

@@ -13,7 +13,7 @@ from backends import REGISTRY
 from backends.base import DeviceInfo
 from harness.problems import Empty, Problem
 from harness.records import Case, Record
-from harness.variants import Plain
+from harness.variants import LaunchVariant
 
 GROUPS_PER_UNIT = 2
 GROUP_SIZE = 256
@@ -70,4 +70,4 @@ def _empty(device: DeviceInfo) -> Case:
     """The same for every API on one device."""
     groups = GROUPS_PER_UNIT * max(1, device.compute_units)
     geometry = ((groups,), (min(GROUP_SIZE, device.max_group_size),))
-    return Case(device.backend, device.index, Empty((geometry,)), Plain(), role="control")
+    return Case(device.backend, device.index, Empty((geometry,)), LaunchVariant(), role="control")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from backends.base import DeviceInfo
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
-from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
@@ -23,7 +23,7 @@ def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
         return _reduction(problem, device)
     if isinstance(problem, Laplace):
         return _laplace(problem, device)
-    return _bandwidth(problem, device) if isinstance(problem, Bandwidth) else Plain()
+    return _bandwidth(problem, device) if isinstance(problem, Bandwidth) else LaunchVariant()
 
 
 def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:

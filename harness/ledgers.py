@@ -16,7 +16,8 @@ def prepared(problem: Problem, ready: Prepared, *notes: str) -> dict[str, Any]:
     """What the backend tells of a prepared problem.
 
     ``launches``: kernel, geometry, local memory, registers and spills of each launch of a call, none where a
-    library does not tell. ``accumulator``: the type of the arithmetic. ``calls_per_result``: calls of a
+    library does not tell. ``accumulator``: the type of the arithmetic. ``submission``: the order of the
+    queue, and whether launches leave events. ``calls_per_result``: calls of a
     library. ``bytes_moved``: the fewest that a call must move, which bandwidths are computed from.
     """
     return {
@@ -25,6 +26,7 @@ def prepared(problem: Problem, ready: Prepared, *notes: str) -> dict[str, Any]:
         "source_hash": ready.source_hash,
         "build_options": list(ready.build_options),
         "accumulator": ready.accumulator,
+        "submission": ready.submission,
         "calls_per_result": ready.calls_per_result,
         "bytes_moved": problem.bytes_moved,
         "note": "; ".join(note for note in (ready.note, *notes) if note),

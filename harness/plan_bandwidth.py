@@ -6,9 +6,9 @@ import numpy as np
 
 from backends.base import DeviceInfo
 from harness.plan_reduction import num_groups
-from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
+from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source, Submission
 from harness.problems import Bandwidth, Empty
-from harness.variants import BandwidthVariant
+from harness.variants import BandwidthVariant, LaunchVariant
 
 _RAW = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}
 
@@ -54,9 +54,17 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> P
     )
 
 
-def plan_empty(problem: Empty) -> Plan:
+def plan_empty(problem: Empty, variant: LaunchVariant) -> Plan:
     """The empty kernel in each of the geometries."""
     launches = tuple(PlannedLaunch("empty", groups, size, (Source(),)) for groups, size in problem.geometry)
     return Plan(
-        ("dialect", "empty"), {}, {"nothing": 4}, launches, "nothing", np.dtype(np.uint32), 1, "device"
+        files=("dialect", "empty"),
+        macros={},
+        buffers={"nothing": 4},
+        launches=launches,
+        result="nothing",
+        result_dtype=np.dtype(np.uint32),
+        result_count=1,
+        result_location="device",
+        submission=Submission(variant.queue, variant.events),
     )

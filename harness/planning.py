@@ -6,7 +6,7 @@ from backends.base import DeviceInfo
 from harness import plan_bandwidth, plan_laplace, plan_reduction
 from harness.plans import Plan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant, Variant
+from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
 
 def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
@@ -21,6 +21,6 @@ def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
         return plan_laplace.plan(problem, variant, device)
     if isinstance(problem, Bandwidth) and isinstance(variant, BandwidthVariant):
         return plan_bandwidth.plan(problem, variant, device)
-    if isinstance(problem, Empty):
-        return plan_bandwidth.plan_empty(problem)
+    if isinstance(problem, Empty) and isinstance(variant, LaunchVariant):
+        return plan_bandwidth.plan_empty(problem, variant)
     raise TypeError(f"no plan for {variant!r} on {problem!r}")

@@ -34,6 +34,21 @@ class Scalar:
 
 Argument = Source | Buffer | Scalar
 
+Order = Literal["in_order", "out_of_order"]
+Events = Literal["off", "on", "profiled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How launches are enqueued.
+
+    queue: whether its launches run one after the other. events: whether each launch leaves an event to wait
+    for, and whether that tells times (profiled).
+    """
+
+    queue: Order = "in_order"
+    events: Events = "off"
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedLaunch:
@@ -53,7 +68,8 @@ class Plan:
     ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
     ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
     where ``per_source``. ``zeroed`` names buffers that start as zeros and that each call leaves as zeros.
-    ``readback`` are launches made when the answer is fetched, never timed.
+    ``readback`` are launches made when the answer is fetched, never timed. ``submission``: how all are
+    enqueued.
     """
 
     files: tuple[str, ...]
@@ -67,3 +83,4 @@ class Plan:
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
     zeroed: frozenset[str] = frozenset()
+    submission: Submission = Submission()

@@ -155,6 +155,16 @@ def net_ratio_interval(
     return _interval(sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence)
 
 
+def check_band(band: float) -> None:
+    """Refuses what is no equivalence band.
+
+    Raises:
+        ValueError: if it is below zero or not finite.
+    """
+    if not (math.isfinite(band) and band >= 0):
+        raise ValueError(f"equivalence band {band!r}: it must be a share of one, such as 0.02 for 2 %")
+
+
 def verdict(interval: Interval, band: float = BAND) -> Verdict:
     """What an interval of a ratio says of the first side, given the equivalence band; see :data:`VERDICTS`.
 
@@ -163,8 +173,7 @@ def verdict(interval: Interval, band: float = BAND) -> Verdict:
     Raises:
         ValueError: if the band is below zero or not finite.
     """
-    if not (math.isfinite(band) and band >= 0):
-        raise ValueError(f"equivalence band {band!r}: it must be a share of one, such as 0.02 for 2 %")
+    check_band(band)
     if not interval.known:
         return "ambiguous"
     if interval.low > 1 + band:

@@ -23,6 +23,7 @@ from pydantic import (
 from harness.dtypes import DTYPES
 from harness.explain import unknown, validation
 from harness.ladders import LADDERS
+from harness.plans import Events, Order
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
 from harness.variants import AXES, Groups, Variant, variant_from_json
 
@@ -129,9 +130,9 @@ class LaplaceBlock(_Block):
     variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
 
 
-def _bandwidth_axis(name: str) -> BeforeValidator:
+def _axis(kind: str, name: str) -> BeforeValidator:
     def check(value: Any) -> Any:
-        variant_from_json({"kind": "bandwidth", name: value})
+        variant_from_json({"kind": kind, name: value})
         return value
 
     return BeforeValidator(check)
@@ -140,11 +141,11 @@ def _bandwidth_axis(name: str) -> BeforeValidator:
 class Sweep(_Table):
     """The bandwidth variants of one kind of device whose fastest is its limit: the product of these axes."""
 
-    vector_width: list[Annotated[int, _bandwidth_axis("vector_width")]] = _SOME
-    loads_in_flight: list[Annotated[int, _bandwidth_axis("loads_in_flight")]] = _SOME
-    stride: list[Annotated[str, _bandwidth_axis("stride")]] = _SOME
-    groups: list[Annotated[Groups, _bandwidth_axis("groups")]] = _SOME
-    group_size: list[Annotated[int, _bandwidth_axis("group_size")]] = _SOME
+    vector_width: list[Annotated[int, _axis("bandwidth", "vector_width")]] = _SOME
+    loads_in_flight: list[Annotated[int, _axis("bandwidth", "loads_in_flight")]] = _SOME
+    stride: list[Annotated[str, _axis("bandwidth", "stride")]] = _SOME
+    groups: list[Annotated[Groups, _axis("bandwidth", "groups")]] = _SOME
+    group_size: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
 
 
 _GPU_SWEEP = Sweep(
@@ -190,6 +191,19 @@ class BandwidthBlock(_Block):
     cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
 
 
+class LaunchBlock(_Block):
+    """Empty kernels in every geometry, queue order and use of events: what launching itself costs.
+
+    groups: work-groups as a multiple of the compute units. launches: kernels of one call.
+    """
+
+    groups: list[Annotated[int, Field(gt=0, le=1024)]] = _SOME
+    group_sizes: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
+    launches: list[Annotated[int, Field(gt=0, le=64)]] = Field(default=[1], min_length=1)
+    queues: list[Annotated[Order, _axis("launch", "queue")]] = _SOME
+    events: list[Annotated[Events, _axis("launch", "events")]] = _SOME
+
+
 class Limits(_Table):
     """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32."""
 
@@ -199,7 +213,7 @@ class Limits(_Table):
 
 
 class Suite(_Table):
-    """A checked suite. Blocks are expanded in the order of the file: reductions, filters, bandwidths."""
+    """A checked suite. Blocks are expanded by kind: reductions, filters, bandwidths, launches."""
 
     name: str
     title: str
@@ -208,13 +222,14 @@ class Suite(_Table):
     reduction: list[ReductionBlock] = []
     laplace: list[LaplaceBlock] = []
     bandwidth: list[BandwidthBlock] = []
+    launch: list[LaunchBlock] = []
     limits: Limits = Limits()
 
     @model_validator(mode="after")
     def _has_blocks(self) -> Self:
-        if not (self.reduction or self.laplace or self.bandwidth):
+        if not (self.reduction or self.laplace or self.bandwidth or self.launch):
             raise ValueError(
-                "there is nothing to run; add a [[reduction]], [[laplace]] or [[bandwidth]] block"
+                "there is nothing to run; add a [[reduction]], [[laplace]], [[bandwidth]] or [[launch]] block"
             )
         return self
 

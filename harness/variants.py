@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
 from backends.base import DeviceInfo
+from harness.plans import Events, Order
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 
 PER_PROBLEM: Final = "per_problem"
@@ -79,13 +80,22 @@ class BandwidthVariant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchVariant:
+    """One way to launch: the axes of :class:`harness.plans.Submission`."""
+
+    queue: Order = "in_order"
+    events: Events = "off"
+    kind: ClassVar[str] = "launch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plain:
-    """No axes: a library's one call, or the empty kernel."""
+    """No axes: a library's one call."""
 
     kind: ClassVar[str] = "plain"
 
 
-Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | Plain
+Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | Plain
 
 _WIDTHS = (1, 2, 4, 8, 16)
 _GROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -117,19 +127,20 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "groups": (PER_PROBLEM, *range(1, 65)),
         "group_size": _GROUP_SIZES,
     },
+    "launch": {"queue": ("in_order", "out_of_order"), "events": ("off", "on", "profiled")},
     "plain": {},
 }
 """Every axis by kind of variant, with the values it may take."""
 
 _KINDS: dict[str, type[Any]] = {
-    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, Plain)
+    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, LaunchVariant, Plain)
 }
 
 _FITS: dict[type[Any], type[Any]] = {
     Reduction: ReductionVariant,
     Laplace: LaplaceVariant,
     Bandwidth: BandwidthVariant,
-    Empty: Plain,
+    Empty: LaunchVariant,
 }
 
 
@@ -181,6 +192,8 @@ def label(variant: Variant) -> str:
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
         loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
         return f"{loads} {variant.stride} {groups} of {variant.group_size}"
+    if isinstance(variant, LaunchVariant):
+        return f"{variant.queue} events {variant.events}"
     return "library"
 
 
@@ -223,6 +236,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             found.append(
                 f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
             )
+    if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
+        found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
         found += _laplace_violations(variant, problem)
     return found
@@ -254,4 +269,4 @@ def group_items(variant: Variant) -> int:
     """Work-items of one work-group."""
     if isinstance(variant, LaplaceVariant):
         return variant.group_width * variant.group_height
-    return 1 if isinstance(variant, Plain) else variant.group_size
+    return 1 if isinstance(variant, (LaunchVariant, Plain)) else variant.group_size

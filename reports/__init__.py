@@ -21,18 +21,24 @@ def render(run: Run, command: str) -> str:
     return page.page([run], [command])
 
 
-def write_report(runs: Sequence[Run], output: Path) -> Path:
+def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -> Path:
     """Writes the page of ``runs``, a section each, to ``output/index.html`` and returns that path.
 
     The file is replaced in one step: who reads it meanwhile sees the old page or the new one, never a half.
 
+    Args:
+        runs: at least one.
+        output: the folder; made if it is not there.
+        band: equivalence band of the verdicts, as a share of one; :data:`harness.stats.BAND` when None.
+
     Raises:
-        ValueError: if there is no run.
+        ValueError: if there is no run, or the band is below zero or not finite.
         OSError: if the folder or the file cannot be written.
     """
+    from harness.stats import BAND
     from reports import page
 
-    return page.write_page(runs, output)
+    return page.write_page(runs, output, BAND if band is None else band)
 
 
 def terminal_table(run: Run) -> Table:

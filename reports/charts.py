@@ -12,7 +12,6 @@ import seaborn as sns
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from backends import REGISTRY
-from harness.stats import BAND
 from reports import format as write
 from reports.frame import bandwidths, measured, ordered_sizes, ordered_types
 from reports.ratios import Comparison
@@ -42,7 +41,8 @@ def ratio_chart(comparison: Comparison, cache: str, name: str) -> str:
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
         axes.axhline(1, color=SENTINEL, linewidth=1.1, zorder=1)
-        axes.axhspan(1 / (1 + BAND), 1 + BAND, color=SENTINEL, alpha=0.1, linewidth=0, zorder=0)
+        band = 1 + comparison.band
+        axes.axhspan(1 / band, band, color=SENTINEL, alpha=0.1, linewidth=0, zorder=0)
         common: dict[str, Any] = {
             "data": data, "x": "type", "order": ordered_types(data["type"]), "hue": "size",
             "hue_order": sizes, "palette": colours, "dodge": len(sizes) > 1, "jitter": False, "size": 6,

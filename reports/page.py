@@ -19,12 +19,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from backends import REGISTRY
-from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES
+from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
 from reports import format as write
 from reports.agreement import agreement_table, agreements
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
 from reports.frame import bandwidths, frame, measured
 from reports.headline import Headline, headlines
+from reports.launching import launch_table
 from reports.published import published
 from reports.ratios import Comparison, comparisons
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
@@ -67,6 +68,7 @@ class Section:
     headlines: Sequence[Headline]
     ratios: Sequence[Ratios]
     clocks: Table
+    launching: Table
     bandwidth: Sequence[Chart]
     widths: Sequence[Chart]
     pictures: Mapping[str, Sequence[Mapping[str, str]]]
@@ -76,10 +78,13 @@ class Section:
     missing: Sequence[tuple[str, str, str]]
 
 
-def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
-    """The page of ``runs``, each with the command that made it: one HTML string, whole in itself."""
+def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> str:
+    """The page of ``runs``, each with the command that made it: one HTML string, whole in itself.
+
+    ``band`` is the equivalence band of the verdicts.
+    """
     sections = [
-        _section(f"r{number}", run, command)
+        _section(f"r{number}", run, command, band)
         for number, (run, command) in enumerate(zip(runs, commands, strict=True))
     ]
     script = Markup(_template_text("report.js"))
@@ -92,7 +97,7 @@ def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             claims=_claims(),
-            band=f"{BAND * 100:g}",
+            band=f"{band * 100:g}",
             confidence=f"{CONFIDENCE * 100:g}",
             fewest=FEWEST_SAMPLES,
         )
@@ -100,11 +105,12 @@ def page(runs: Sequence[Run], commands: Sequence[str]) -> str:
     return text.lstrip().encode("utf-8", "replace").decode()
 
 
-def write_page(runs: Sequence[Run], output: Path) -> Path:
+def write_page(runs: Sequence[Run], output: Path, band: float = BAND) -> Path:
     """Writes the page to ``output/index.html`` in one step; see :func:`reports.write_report`."""
     if not runs:
         raise ValueError("a report needs at least one run; give the run files that `harness run` wrote")
-    text = page(runs, [str(run.environment.get("command") or "not recorded") for run in runs])
+    check_band(band)
+    text = page(runs, [str(run.environment.get("command") or "not recorded") for run in runs], band)
     output.mkdir(parents=True, exist_ok=True)
     target = output / "index.html"
     handle, name = tempfile.mkstemp(dir=output, prefix=".index-", suffix=".html")
@@ -120,9 +126,9 @@ def write_page(runs: Sequence[Run], output: Path) -> Path:
     return target
 
 
-def _section(name: str, run: Run, command: str) -> Section:
+def _section(name: str, run: Run, command: str, band: float) -> Section:
     table = frame(run)
-    found = comparisons(table)
+    found = comparisons(table, band)
     return Section(
         name=name,
         run=run,
@@ -130,6 +136,7 @@ def _section(name: str, run: Run, command: str) -> Section:
         headlines=headlines(table, found),
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
         clocks=agreement_table(agreements(table)),
+        launching=launch_table(table),
         bandwidth=_bandwidth(name, table),
         widths=_widths(name, table),
         pictures=_pictures(run.images),

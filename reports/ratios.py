@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from harness.stats import (
+    BAND,
     UNKNOWN,
     VERDICTS,
     Interval,
@@ -101,13 +102,17 @@ class Summary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides on one physical device. ``pairs`` has the columns of :class:`Pair` and is never empty."""
+    """Two sides on one physical device. ``pairs`` has the columns of :class:`Pair` and is never empty.
+
+    ``band``: the equivalence band of their verdicts.
+    """
 
     physical: str
     device_name: str
     first: str
     second: str
     pairs: pd.DataFrame
+    band: float = BAND
 
     @property
     def fastest(self) -> pd.DataFrame:
@@ -120,7 +125,7 @@ class Comparison:
         return [_summary(str(kind), str(cache), group) for (kind, cache), group in groups]
 
 
-def comparisons(table: pd.DataFrame) -> list[Comparison]:
+def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
     """All that can be compared, by physical device: OpenCL with CUDA first, then each with a library."""
     rows = measured(table)
     found = []
@@ -132,13 +137,13 @@ def comparisons(table: pd.DataFrame) -> list[Comparison]:
             ("OpenCL", "the best library"),
             ("CUDA", "the best library"),
         ):
-            pairs = pd.DataFrame([asdict(pair) for pair in _pairs(group, first, second)])
+            pairs = pd.DataFrame([asdict(pair) for pair in _pairs(group, first, second, band)])
             if len(pairs):
-                found.append(Comparison(str(physical), name, first, second, pairs))
+                found.append(Comparison(str(physical), name, first, second, pairs, band))
     return found
 
 
-def _pairs(rows: pd.DataFrame, first: str, second: str) -> Iterator[Pair]:
+def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator[Pair]:
     """The pairs of two sides among the rows of one physical device."""
     for _, group in rows.groupby(["problem", "cache"], sort=False):
         left = group[group["role"].isin(SIDES[first])].sort_values("queue", kind="stable")
@@ -147,14 +152,14 @@ def _pairs(rows: pd.DataFrame, first: str, second: str) -> Iterator[Pair]:
             continue
         best_left, best_right = left.iloc[0], right.iloc[0]
         same = best_left["variant"] == best_right["variant"]
-        yield _pair(best_left, best_right, FASTEST_IS_IDENTICAL if same else FASTEST)
+        yield _pair(best_left, best_right, FASTEST_IS_IDENTICAL if same else FASTEST, band)
         for variant in left["variant"].drop_duplicates():
             mine, other = left[left["variant"] == variant].iloc[0], right[right["variant"] == variant]
             if len(other) and not (same and variant == best_left["variant"]):
-                yield _pair(mine, other.iloc[0], IDENTICAL)
+                yield _pair(mine, other.iloc[0], IDENTICAL, band)
 
 
-def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
+def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:
     interval = ratio_interval(first["queue_blocks"], second["queue_blocks"])
     net, net_interval = _net_ratio(first, second)
     return Pair(
@@ -177,7 +182,7 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str) -> Pair:
         gross=speed_ratio(first["queue"], second["queue"]),
         low=interval.low,
         high=interval.high,
-        verdict=verdict(interval),
+        verdict=verdict(interval, band),
         net=net,
         net_low=net_interval.low,
         net_high=net_interval.high,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES
+from harness.stats import CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
 from reports.frame import TOLERATED_EXCESS
 from reports.ratios import Comparison, verdict_counts
@@ -48,9 +48,10 @@ class Table:
     filters: Mapping[str, tuple[str, ...]]
 
 
-def _number(
+def number_cell(
     value: float, form: Callable[[float], str], title: str = "", mark: str = "", style: str = ""
 ) -> Cell:
+    """The number as ``form`` writes it, with a mark behind; sorted by itself."""
     known = math.isfinite(value)
     return Cell(form(value) + (mark if known else ""), f"{value:.9g}" if known else "nan", title, style)
 
@@ -92,7 +93,6 @@ def record_table(table: pd.DataFrame) -> Table:
 
 
 def _record_line(row: Any) -> Line:
-    spread = f"p25 to p75: {write.us(row.queue_p25)} to {write.us(row.queue_p75)} us"
     purpose = "" if row.purpose == "compare" else f" ({row.purpose})"
     cells = (
         Cell(row.op + purpose, title=row.problem, style="wrap"),
@@ -102,19 +102,27 @@ def _record_line(row: Any) -> Line:
         Cell(row.device, title=f"{row.device_name} ({row.physical})"),
         Cell(row.variant, title=row.remark, style="variant"),
         Cell(row.cache),
-        _number(row.queue, write.us, "; ".join(filter(None, (spread, row.note))), "†" if row.note else ""),
-        _number(row.launch, write.us, row.launch_note, "†" if row.launch_note else ""),
-        _number(row.net, write.us),
-        _number(row.round_trip, write.us),
-        _number(row.event, write.us, *_clock_mark(row)),
-        _number(row.kernel, write.us, *_clock_mark(row)),
-        _number(row.bytes_per_second, write.gb_s, f"{row.bytes_moved:,} bytes a call"),
+        queue_cell(row),
+        number_cell(row.launch, write.us, row.launch_note, "†" if row.launch_note else ""),
+        number_cell(row.net, write.us),
+        number_cell(row.round_trip, write.us),
+        number_cell(row.event, write.us, *_clock_mark(row)),
+        number_cell(row.kernel, write.us, *_clock_mark(row)),
+        number_cell(row.bytes_per_second, write.gb_s, f"{row.bytes_moved:,} bytes a call"),
         _share(row),
         Cell(row.location or write.ABSENT),
         Cell(row.verification, title=row.reason, style=row.status),
     )
     filters = {shown: str(getattr(row, column)) for column, shown in _RECORD_FILTERS.items()}
     return Line(cells, filters, "" if row.status == "ok" else "unmeasured")
+
+
+def queue_cell(row: Any) -> Cell:
+    """The queue time of a row of the frame in microseconds, its quartiles and what weakens it on hovering."""
+    spread = f"p25 to p75: {write.us(row.queue_p25)} to {write.us(row.queue_p75)} us"
+    return number_cell(
+        row.queue, write.us, "; ".join(filter(None, (spread, row.note))), "†" if row.note else ""
+    )
 
 
 def _clock_mark(row: Any) -> tuple[str, str]:
@@ -125,12 +133,12 @@ def _clock_mark(row: Any) -> tuple[str, str]:
 def _share(row: Any) -> Cell:
     title = f"of {write.gb_s(row.limit)} GB/s by {row.limit_by}, source of {write.size(row.limit_bytes)}"
     if math.isnan(row.share):
-        return _number(row.share, write.percent)
+        return number_cell(row.share, write.percent)
     if row.above_limit:
         excess = f"more than {write.percent(TOLERATED_EXCESS)} % above the measured limit"
         title = f"{excess}: a time or the limit is wrong; {title}"
     near = "" if row.limit_exact else " ≈"
-    return _number(
+    return number_cell(
         row.share,
         write.percent,
         title,
@@ -152,7 +160,10 @@ def ratio_table(comparison: Comparison) -> Table:
         (f"{second} us", "queue, median"),
         ("gross", f"{second}'s queue time over {first}'s: above 1 {first} is faster"),
         ("interval", f"of the gross ratio, {write.percent(CONFIDENCE)} % confidence, by bootstrap"),
-        ("verdict", f"on {first}, from the interval and a band of {write.percent(BAND)} % around 1"),
+        (
+            "verdict",
+            f"on {first}, from the interval and a band of {write.percent(comparison.band)} % around 1",
+        ),
         ("net", "the ratio with each side's launch cost taken off; hover for its interval"),
         (f"{first} variant", ""),
         (f"{second} variant", ""),
@@ -175,12 +186,12 @@ def _pair_line(row: Any) -> Line:
         Cell(row.size, str(row.elements)),
         Cell(row.cache),
         Cell(row.pairing),
-        _number(row.first_queue, write.us),
-        _number(row.second_queue, write.us),
-        _number(row.gross, write.ratio, row.marks, mark),
+        number_cell(row.first_queue, write.us),
+        number_cell(row.second_queue, write.us),
+        number_cell(row.gross, write.ratio, row.marks, mark),
         _interval(row.low, row.high),
         Cell(row.verdict, title="" if math.isfinite(row.low) else _NO_INTERVAL, chip=row.verdict),
-        _number(row.net, write.ratio, "; ".join(filter(None, (net, row.marks))), mark),
+        number_cell(row.net, write.ratio, "; ".join(filter(None, (net, row.marks))), mark),
         Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
         Cell(f"{row.second_backend}: {second}", style="variant"),
     )

@@ -21,7 +21,7 @@ from backends import (
     open_backend,
 )
 from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 from tests.checks import require
 from tests.conftest import found
 
@@ -261,7 +261,8 @@ def test_gates_follow_each_other(any_backend: Backend) -> None:
 
 def test_empty_launches(own_backend: Backend) -> None:
     problem = Empty((((3,), (64,)), ((2, 5), (8, 4))))
-    with own_backend.prepare(problem, Plain(), [own_backend.upload(problem.make_source(0))]) as prepared:
+    source = own_backend.upload(problem.make_source(0))
+    with own_backend.prepare(problem, LaunchVariant(), [source]) as prepared:
         prepared.enqueue(0)
         own_backend.synchronize()
         launched = tuple((launch.num_groups, launch.group_size) for launch in prepared.launches)

@@ -12,10 +12,10 @@ from backends import DeviceInfo
 from harness.cases import expand, select_devices, skip_reason
 from harness.defaults import default_variant
 from harness.ladders import LADDERS
-from harness.problems import Bandwidth, Laplace, Reduction
+from harness.problems import Bandwidth, Empty, Laplace, Reduction
 from harness.records import Case
 from harness.suite import Suite, load_suite, suite_names
-from harness.variants import BandwidthVariant, Plain, ReductionVariant
+from harness.variants import BandwidthVariant, LaunchVariant, Plain, ReductionVariant
 
 GPU = DeviceInfo(
     backend="opencl",
@@ -219,6 +219,8 @@ def test_default_variants_of_the_suites_run_on_ordinary_devices(name: str) -> No
     suite = load_suite(name)
     by_key = {(device.backend, device.index): device for device in DEVICES}
     for case in expand(suite, [GPU, CPU, CUDA, CUPY]):
+        if isinstance(case.variant, LaunchVariant):
+            continue  # A study of every way to launch, not of a default.
         assert skip_reason(case, by_key[case.backend, case.device], suite) is None
 
 
@@ -257,3 +259,26 @@ def test_a_study_can_sweep_other_axes_too(tmp_path: Path) -> None:
     text = BANDWIDTH + "gpu = {vector_width = [4], group_size = [64, 128]}\n"
     cases = expand(_suite(tmp_path, text), [CUDA])
     assert {(c.variant.vector_width, c.variant.group_size) for c in cases} == {(4, 64), (4, 128)}  # type: ignore[union-attr]
+
+
+LAUNCHES = """
+[[launch]]
+groups = [2]
+group_sizes = [64]
+launches = [1, 3]
+queues = ["in_order", "out_of_order"]
+events = ["off", "on"]
+"""
+
+
+def test_a_study_of_launching_takes_every_way_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
+    cases = expand(_suite(tmp_path, LAUNCHES), [CUDA, CUPY])
+    assert {case.backend for case in cases} == {"cuda"}
+    assert len(cases) == len(set(cases)) == 2 * 2 * 2
+    geometry = ((2 * CUDA.compute_units,), (64,))
+    assert {case.problem for case in cases} == {Empty((geometry,)), Empty((geometry,) * 3)}
+    assert {case.variant for case in cases} == {
+        LaunchVariant(queue=queue, events=events)
+        for queue in ("in_order", "out_of_order")
+        for events in ("off", "on")
+    }

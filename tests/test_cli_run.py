@@ -41,7 +41,11 @@ def test_a_suite_without_a_block_for_the_devices_is_told(harness: Harness) -> No
     assert "suite bandwidth has nothing to run here" in shown.err
 
 
-@pytest.mark.parametrize("name", [name for name in suite_names() if name != "bandwidth"])
+OWN_KERNELS_ONLY = {"bandwidth", "launch"}
+"""Suites with nothing in them for a library."""
+
+
+@pytest.mark.parametrize("name", sorted(set(suite_names()) - OWN_KERNELS_ONLY))
 def test_dry_run_of_the_suites_that_ship(harness: Harness, name: str) -> None:
     shown = harness("run", name, "--backend", "numpy", "--dry-run")
     assert shown.code == 0
@@ -222,7 +226,16 @@ def test_nvidia_gpu_without_cuda_is_told_of_compare_cuda(
 def test_report_of_several_runs(harness: Harness) -> None:
     for name in ("a.jsonl", "b.jsonl"):
         assert harness("run", harness.suite(), "--backend", "numpy", "--output", name).code == 0
-    shown = harness("report", "a.jsonl", "b.jsonl", "--output", "page")
+    shown = harness("report", "a.jsonl", "b.jsonl", "--output", "page", "--band", "0.07")
     assert shown.code == 0, shown.err
     assert shown.out == "report: page/index.html\n"
-    assert (harness.folder / "page" / "index.html").stat().st_size > 1000
+    page = (harness.folder / "page" / "index.html").read_text()
+    assert "equivalence band of 7&nbsp;%" in page
+
+
+def test_a_band_that_is_none_is_refused(harness: Harness) -> None:
+    assert harness("run", harness.suite(), "--backend", "numpy", "--output", "a.jsonl").code == 0
+    shown = harness("report", "a.jsonl", "--band", "-1", "--output", "page")
+    assert shown.code == 2
+    assert "equivalence band -1.0" in shown.err
+    assert not (harness.folder / "page").exists()

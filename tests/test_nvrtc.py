@@ -28,7 +28,7 @@ from harness.problems import (
     Reduction,
 )
 from harness.sources import assemble
-from harness.variants import AXES, Plain, Variant, variant_from_json, violations
+from harness.variants import AXES, LaunchVariant, Variant, variant_from_json, violations
 from tests.checks import Point, pairwise, spelled
 
 try:
@@ -138,7 +138,7 @@ def test_default_variants_compile_for_each_architecture(
 
 def test_the_empty_kernel_compiles() -> None:
     problem = Empty((((3,), (64,)), ((2, 5), (8, 4))))
-    assert compiles(problem, Plain(), (8, 0)) != compiles(problem, Plain(), (9, 0))
+    assert compiles(problem, LaunchVariant(), (8, 0)) != compiles(problem, LaunchVariant(), (9, 0))
 
 
 def test_the_gate_compiles_and_reads_its_word_each_time() -> None:

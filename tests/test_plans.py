@@ -33,6 +33,7 @@ from harness.variants import (
     PER_PROBLEM,
     BandwidthVariant,
     LaplaceVariant,
+    LaunchVariant,
     Plain,
     ReductionVariant,
     Variant,
@@ -72,7 +73,7 @@ def samples() -> list[tuple[Problem, Variant]]:
         parameters, variant = point_of("bandwidth", point)
         found.append((Bandwidth(**parameters), variant))
     runnable = [(problem, variant) for problem, variant in found if not violations(variant, problem, GPU)]
-    return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), Plain())]
+    return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), LaunchVariant())]
 
 
 SAMPLES = samples()

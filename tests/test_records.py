@@ -9,14 +9,14 @@ import pytest
 
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.records import Case, Clock, Record
-from harness.variants import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, Plain, ReductionVariant, Variant
 
 CASES: list[tuple[Problem, Variant]] = [
     (Reduction("minmax", "int32", (2560, 2560)), ReductionVariant(vector_width=4, groups=8)),
     (Reduction("sum", "float16", (7,)), Plain()),
     (Laplace("four", "constant", "sharpened", "uint8", 3, 5, 4, 7.0), LaplaceVariant(rows_per_item=8)),
     (Bandwidth("copy", "uint32", 100), BandwidthVariant()),
-    (Empty((((4,), (256,)), ((2, 3), (8, 8)))), Plain()),
+    (Empty((((4,), (256,)), ((2, 3), (8, 8)))), LaunchVariant()),
 ]
 
 

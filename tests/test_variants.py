@@ -19,6 +19,7 @@ from harness.variants import (
     PER_PROBLEM,
     BandwidthVariant,
     LaplaceVariant,
+    LaunchVariant,
     Plain,
     ReductionVariant,
     Variant,
@@ -31,7 +32,7 @@ from harness.variants import (
 )
 
 ROOT = Path(__file__).parent.parent
-KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), Plain()]
+KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), LaunchVariant(), Plain()]
 
 GPU = DeviceInfo(
     backend="opencl",
@@ -77,7 +78,13 @@ def test_every_field_is_an_axis_and_its_default_a_value(variant: Variant) -> Non
 
 @pytest.mark.parametrize("dialect", ["cl", "cu"])
 def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
-    coded = {(kind, name) for kind, axes in AXES.items() for name, values in axes.items() if _is_code(values)}
+    coded = {
+        (kind, name)
+        for kind, axes in AXES.items()
+        for name, values in axes.items()
+        # How a kernel is launched is no piece of it.
+        if kind != LaunchVariant.kind and _is_code(values)
+    }
     assert coded == set(FOLDERS)
     for (kind, name), folder in FOLDERS.items():
         files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
@@ -114,7 +121,7 @@ def test_plain_data_and_back() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, plain"),
+        ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, launch, plain"),
         ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
         ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
         ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16"),
@@ -201,6 +208,12 @@ def _needs_float64(problem: Problem) -> bool:
             Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
             GPU,
             "no multiple of 8 loads in flight",
+        ),
+        (
+            LaunchVariant(queue="out_of_order"),
+            Empty((((1,), (1,)),)),
+            GPU,
+            "this API has in_order queues only here",
         ),
         (
             LaplaceVariant(group_height=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,11 @@ from harness.problems.base import Array, Verification
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Number of work-groups and work-group size of one launch, each with one or two dimensions."""
+
+
+def _written(geometry: Geometry) -> str:
+    groups, size = ("x".join(map(str, side)) for side in geometry)
+    return f"{groups} groups of {size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +28,8 @@ class Empty:
 
     @property
     def label(self) -> str:
-        launches = ", ".join(
-            f"{'x'.join(map(str, n))} groups of {'x'.join(map(str, g))}" for n, g in self.geometry
-        )
-        return f"empty {launches}"
+        runs = [(_written(one), len(list(same))) for one, same in groupby(self.geometry)]
+        return "empty " + ", ".join(f"{count} times {one}" if count > 1 else one for one, count in runs)
 
     @property
     def source_bytes(self) -> int:

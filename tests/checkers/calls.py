@@ -31,7 +31,7 @@ from harness.variants import (
     AXES,
     BandwidthVariant,
     LaplaceVariant,
-    Plain,
+    LaunchVariant,
     ReductionVariant,
     Variant,
     label,
@@ -64,7 +64,7 @@ def calls() -> list[Call]:
     the ladders' rungs; the limits; the empty kernel. Each once.
     """
     found = [*_reductions(), *_laplaces(), *_borders(), *_bandwidths(), *_rungs()]
-    found.append(Call(Empty((((3,), (5,)), ((2, 3), (4, 2)))), Plain()))
+    found.append(Call(Empty((((3,), (5,)), ((2, 3), (4, 2)))), LaunchVariant()))
     return list(dict.fromkeys(found))
 
 

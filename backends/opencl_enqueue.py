@@ -1,0 +1,78 @@
+"""Enqueueing an OpenCL kernel without an event.
+
+pyopencl asks for an event with every launch. A driver may have to do work on the device for it, which a CUDA
+launch does not do: on NVIDIA's some two microseconds. So the call is made directly, through the OpenCL
+library that pyopencl itself is linked with.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pyopencl as cl
+
+from backends.base import DeviceLost, OutOfDeviceMemory
+
+OUT_OF_MEMORY = (
+    cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,
+    cl.status_code.OUT_OF_RESOURCES,
+    cl.status_code.OUT_OF_HOST_MEMORY,
+    cl.status_code.INVALID_BUFFER_SIZE,
+)
+"""What a launch or an allocation answers where memory is short: drivers allocate as late as at a launch."""
+
+_FUNCTION = "clEnqueueNDRangeKernel"
+_HANDLE = ctypes.c_void_p
+
+
+def can_go_without_event() -> bool:
+    """Whether the OpenCL library can be called directly."""
+    return _function() is not None
+
+
+def without_event(
+    queue: cl.CommandQueue, kernel: cl.Kernel, size: tuple[int, ...], group_size: tuple[int, ...]
+) -> Callable[[], None]:
+    """What enqueues the kernel, its arguments set, where :func:`can_go_without_event`.
+
+    Args:
+        queue, kernel: kept alive by what is returned.
+        size: work-items in each dimension; group_size: of a work-group.
+    """
+    function = _function()
+    sizes = ctypes.c_size_t * len(size)
+    both = (sizes(*size), sizes(*group_size))
+    arguments = (queue.int_ptr, kernel.int_ptr, len(size), None, *both, 0, None, None)
+
+    def enqueue(_kept: Any = (queue, kernel)) -> None:
+        status = function(*arguments)
+        if status:
+            raise _error(status)
+
+    return enqueue
+
+
+def _error(status: int) -> Exception:
+    name = cl.status_code.to_string(status, "status %d")  # type: ignore[operator]
+    message = f"OpenCL, enqueueing a kernel: {name}"
+    return OutOfDeviceMemory(message) if status in OUT_OF_MEMORY else DeviceLost(message)
+
+
+@cache
+def _function() -> Any:
+    """The OpenCL library's own function. Found through pyopencl's extension module, whose library it is."""
+    for library in (cl._cl.__file__, ctypes.util.find_library("OpenCL")):
+        try:
+            function = getattr(ctypes.CDLL(library), _FUNCTION) if library else None
+        except (OSError, AttributeError):
+            continue
+        if function is not None:
+            function.restype = ctypes.c_int
+            objects, sizes, waits = [_HANDLE] * 2, [_HANDLE] * 3, [ctypes.c_uint, _HANDLE, _HANDLE]
+            function.argtypes = [*objects, ctypes.c_uint, *sizes, *waits]
+            return function
+    return None
