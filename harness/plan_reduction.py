@@ -70,6 +70,8 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
         f"{folder}/compare/{variant.compare}",
         f"{folder}/ops/{problem.op}",
         f"{folder}/load/{variant.storage}",
+        f"{folder}/packing/{variant.packing}",
+        f"{folder}/packing/{variant.packing}/{problem.op}",
         f"stride/{variant.stride}",
         f"{folder}/tree/{variant.tree}",
         *(f"{folder}/finish/{piece}" for piece in _FINISH_PIECES.get(variant.finish, (variant.finish,))),

@@ -32,8 +32,9 @@ class ReductionVariant:
     storage: where the source lies. vector_width: elements a work-item (thread) loads at once.
     loads_in_flight: such loads before the first use. stride: work-items stride by the whole grid (global) or
     inside the chunk of their group (local). groups: number of work-groups (blocks). group_size: work-items a
-    group. tree: how a group reduces. compare: how the lesser of two is found. finish: how the groups' partial
-    results become one.
+    group. tree: how a group reduces. compare: how the lesser of two is found. packing: whether a
+    work-item computes element by element or on the words in which they are loaded. finish: how the groups'
+    partial results become one.
     """
 
     storage: str = "buffer"
@@ -44,6 +45,7 @@ class ReductionVariant:
     group_size: int = 256
     tree: str = "sequential"
     compare: str = "operator"
+    packing: str = "scalar"
     finish: str = "relaunch"
     kind: ClassVar[str] = "reduction"
 
@@ -110,6 +112,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential"),
         "compare": ("operator", "builtin"),
+        "packing": ("scalar",),
         "finish": ("relaunch", "host", "last_group"),
     },
     "laplace": {
@@ -183,7 +186,8 @@ def label(variant: Variant) -> str:
         groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
         loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
         text = f"{loads} {variant.stride} {groups} of {variant.group_size}"
-        return f"{variant.storage} {text} {variant.tree} {variant.compare} {variant.finish}"
+        how = f"{variant.tree} {variant.compare} {variant.packing} {variant.finish}"
+        return f"{variant.storage} {text} {how}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
         march = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"

@@ -60,6 +60,7 @@ FOLDERS = {
     ("reduction", "stride"): "stride",
     ("reduction", "tree"): "reduction/tree",
     ("reduction", "compare"): "reduction/compare",
+    ("reduction", "packing"): "reduction/packing",
     ("reduction", "finish"): "reduction/finish",
     ("bandwidth", "stride"): "stride",
     ("laplace", "border_code"): "laplace/border_code",
@@ -89,8 +90,9 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
     for (kind, name), folder in FOLDERS.items():
         files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
         assert files == set(AXES[kind][name]), f"{kind} {name}"
-    ops = {path.stem for path in (ROOT / f"kernels_{dialect}" / "reduction/ops").glob(f"*.{dialect}")}
-    assert ops == set(OPS)
+    for folder in ("ops", "packing/scalar"):
+        ops = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
+        assert {path.stem for path in ops} == set(OPS), folder
 
 
 def _is_code(values: tuple[Any, ...]) -> bool:

@@ -17,22 +17,24 @@ void reduce(__global const STORED *restrict source, const ulong length, __global
   lanes_t lanes = no_lanes();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
-    VECTOR_OF(ELEMENT) loaded[LOADS_IN_FLIGHT];
+    LOADED loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_vector(source, i + k * range.step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, i + k * range.step);
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) lanes = folded(lanes, loaded[k]);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
+      lanes = folded(lanes, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
+    }
   }
-  for (; i < range.end; i += range.step) lanes = folded(lanes, load_vector(source, i));
+  for (; i < range.end; i += range.step) lanes = folded(lanes, LOAD(source, i), i * VECTOR_WIDTH);
 
   partial_t mine = lane(lanes, 0);
 #pragma unroll
-  for (int at = 1; at < VECTOR_WIDTH; ++at) mine = combined(mine, lane(lanes, at));
+  for (int at = 1; at < LANES; ++at) mine = combined(mine, lane(lanes, at));
   // The elements after the last whole vector: fewer than VECTOR_WIDTH, shared out over the whole grid.
   const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
   const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
-    mine = combined(mine, lifted(load_element(source, rest)));
+    mine = combined(mine, lifted(load_element(source, rest), rest));
   }
   finish(partials, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }

@@ -7,34 +7,12 @@
 #error "LOWEST is not defined"
 #endif
 
-// What a work-item keeps, a lane for each element of a vector.
-typedef struct {
-  VECTOR_OF(ELEMENT) highest;
-} lanes_t;
-
 // What a work-item, a group, a launch hands on.
 typedef struct {
   ELEMENT highest;
 } partial_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  EACH_LANE LANE(lanes.highest) = SPLAT(ELEMENT, LOWEST);
-  return lanes;
-}
-
-inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector) {
-  EACH_LANE LANE(lanes.highest) = GREATER(LANE(vector), LANE(lanes.highest));
-  return lanes;
-}
-
-inline partial_t lane(lanes_t lanes, int at) {
-  partial_t partial;
-  partial.highest = LANE_AT(ELEMENT, lanes.highest, at);
-  return partial;
-}
-
-inline partial_t lifted(ELEMENT element) {
+inline partial_t lifted(ELEMENT element, ulong position) {
   partial_t partial;
   partial.highest = element;
   return partial;

@@ -1,0 +1,25 @@
+// How many elements at each place of a vector are not zero.
+
+// A lane counts in 32 bits: no work-item meets 2^32 vectors.
+#define NONZERO(x) (((x) != SPLAT(ELEMENT, 0)) ? SPLAT(ELEMENT, 1) : SPLAT(ELEMENT, 0))
+
+typedef struct {
+  VECTOR_OF(uint) count;
+} lanes_t;
+
+inline lanes_t no_lanes(void) {
+  lanes_t lanes;
+  EACH_LANE LANE(lanes.count) = SPLAT(uint, 0);
+  return lanes;
+}
+
+inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_LANE LANE(lanes.count) += CONVERT(uint, NONZERO(LANE(vector)));
+  return lanes;
+}
+
+inline partial_t lane(lanes_t lanes, int at) {
+  partial_t partial;
+  partial.count = LANE_AT(uint, lanes.count, at);
+  return partial;
+}

@@ -1,0 +1,26 @@
+// The smallest and the largest element at each place of a vector.
+
+typedef struct {
+  VECTOR_OF(ELEMENT) lowest;
+  VECTOR_OF(ELEMENT) highest;
+} lanes_t;
+
+inline lanes_t no_lanes(void) {
+  lanes_t lanes;
+  EACH_LANE LANE(lanes.lowest) = SPLAT(ELEMENT, HIGHEST);
+  EACH_LANE LANE(lanes.highest) = SPLAT(ELEMENT, LOWEST);
+  return lanes;
+}
+
+inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_LANE LANE(lanes.lowest) = LESSER(LANE(vector), LANE(lanes.lowest));
+  EACH_LANE LANE(lanes.highest) = GREATER(LANE(vector), LANE(lanes.highest));
+  return lanes;
+}
+
+inline partial_t lane(lanes_t lanes, int at) {
+  partial_t partial;
+  partial.lowest = LANE_AT(ELEMENT, lanes.lowest, at);
+  partial.highest = LANE_AT(ELEMENT, lanes.highest, at);
+  return partial;
+}

@@ -1,0 +1,22 @@
+// The sum of the elements at each place of a vector.
+
+typedef struct {
+  VECTOR_OF(TOTAL) total;
+} lanes_t;
+
+inline lanes_t no_lanes(void) {
+  lanes_t lanes;
+  EACH_LANE LANE(lanes.total) = SPLAT(TOTAL, 0);
+  return lanes;
+}
+
+inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_LANE LANE(lanes.total) += CONVERT(TOTAL, LANE(vector));
+  return lanes;
+}
+
+inline partial_t lane(lanes_t lanes, int at) {
+  partial_t partial;
+  partial.total = LANE_AT(TOTAL, lanes.total, at);
+  return partial;
+}
