@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -51,6 +53,18 @@ REGISTRY: dict[str, Entry] = {
         "CuPy's own reductions and filters",
         "pip install 'opencl-cuda-harness[cupy]'",
     ),
+    "cupy_no_cub": Entry(
+        "backends.cupy_no_cub:CupyNoCubBackend",
+        "library",
+        "CuPy's reductions without CUB",
+        "pip install 'opencl-cuda-harness[cupy]'",
+    ),
+    "opencv": Entry(
+        "backends.opencv:OpenCvBackend",
+        "library",
+        "OpenCV's functions on the processor",
+        "pip install 'opencl-cuda-harness[opencv]'",
+    ),
 }
 """``role`` is reference, opencl, cuda (the two sides of the ratio) or library (a baseline)."""
 
@@ -64,21 +78,17 @@ def backend_class(name: str) -> type[Backend]:
     """
     if name not in REGISTRY:
         raise ValueError(f"backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
-    entry = REGISTRY[name]
-    module, _, attribute = entry.path.partition(":")
-    try:
-        cls: type[Backend] = getattr(import_module(module), attribute)
-    except ImportError as error:
-        raise BackendUnavailable(f"{name}: {error}; to get it: {entry.install}") from error
-    return cls
+    with _named(name):
+        return _load(REGISTRY[name])
 
 
 def available() -> dict[str, list[DeviceInfo] | str]:
     """Every backend of the registry with the devices it can drive here, or with what is missing for it."""
     found: dict[str, list[DeviceInfo] | str] = {}
-    for name in REGISTRY:
+    for name, entry in REGISTRY.items():
         try:
-            found[name] = backend_class(name).devices()
+            with _named(name):
+                found[name] = _load(entry).devices()
         except BackendUnavailable as error:
             found[name] = str(error)
     return found
@@ -91,4 +101,24 @@ def open_backend(name: str, device: int = 0) -> Backend:
         ValueError: if the name is not in the registry.
         BackendUnavailable: if a package, a driver or the device is missing; the message says what to do.
     """
-    return backend_class(name).open(device)
+    backend = backend_class(name)
+    with _named(name):
+        return backend.open(device)
+
+
+def _load(entry: Entry) -> type[Backend]:
+    module, _, attribute = entry.path.partition(":")
+    try:
+        cls: type[Backend] = getattr(import_module(module), attribute)
+    except ImportError as error:
+        raise BackendUnavailable(f"{error}; to get it: {entry.install}") from error
+    return cls
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Has an error say which backend is not available: what several backends share does not know."""
+    try:
+        yield
+    except BackendUnavailable as error:
+        raise BackendUnavailable(f"{name}: {error}") from error

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+Departure = Literal["nan", "subnormal"]
+"""A kind of special value on which a library's answer may differ from the problem's definition."""
+
 
 class BackendError(Exception):
     """Something a backend could not do; the message names the value, the place and the remedy."""
@@ -254,6 +257,12 @@ class Backend(ABC):
     @abstractmethod
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         """Why this backend cannot run ``variant`` on ``problem``: the skip reason. None when it can."""
+
+    def departures(self, problem: Problem) -> frozenset[Departure]:
+        """On which special values the answer may differ from the problem's definition; a record's note says
+        so. Empty but for libraries.
+        """
+        return frozenset()
 
     @abstractmethod
     def default_variant(self, problem: Problem) -> Variant:

@@ -1,20 +1,33 @@
-"""What the backends on NVIDIA's driver share: the gate, the description of a device, what a lost one says."""
+"""What the backends on NVIDIA's driver share: devices, the gate, waiting, what a lost device says."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import cache, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from backends.base import DeviceInfo, Gate, GateExpired
+from backends import cupti
+from backends.base import (
+    Backend,
+    BackendUnavailable,
+    DeviceInfo,
+    Gate,
+    GateExpired,
+    KernelTimes,
+    Prepared,
+)
 from harness.sources import assemble
 
 GATE_KERNEL = "wait_for_ticket"
 GATE_LIMIT_SECONDS = 5.0
 """A gate that stays shut for longer ends by itself, and what was timed behind it is void."""
+
+NO_DEVICE = "the driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
 
 LOST = frozenset({4, 46, 214, 220, 700, 702, 709, 710, *range(714, 720), 999})
 """Error codes, the same in CUDA's driver and runtime, after which a context is of no further use:
@@ -66,6 +79,82 @@ class HostGate:
                 f"a gate was not opened within {GATE_LIMIT_SECONDS:g} s, and the work behind it ran: "
                 "its times are void; enqueue fewer calls behind a gate"
             )
+
+
+class NvidiaBackend(Backend):
+    """A backend whose calls go to one stream of one CUDA device. To be named before other bases."""
+
+    def __init__(self, info: DeviceInfo) -> None:
+        super().__init__()
+        self.device = info
+        self._gates: HostGate | None = None
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [cls._describe(index) for index in range(cls._device_count())]
+
+    @classmethod
+    def open(cls, index: int) -> Self:
+        count = cls._device_count()
+        if not 0 <= index < count:
+            raise BackendUnavailable(f"there is no device {index}; there are 0 to {count - 1}")
+        with cls._typed_errors(f"opening device {index}"):
+            return cls(cls._describe(index))
+
+    def gate(self) -> Gate:
+        with self._typed_errors("shutting a gate"):
+            self._activate()
+            if self._gates is None:
+                self._gates = self._new_gates()
+            return self._gates.shut()
+
+    def synchronize(self) -> None:
+        with self._typed_errors("waiting for the stream"):
+            self._wait()
+        if self._gates:
+            self._gates.check()
+
+    def _open_gates(self) -> None:
+        """To be called when the backend is closed: nothing may be left waiting."""
+        if self._gates:
+            self._gates.release()
+
+    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+        """See :meth:`backends.base.Prepared.kernel_times`."""
+        return cupti.kernel_times(prepared.enqueue, self.synchronize, calls)
+
+    # --- what each API implements ---
+
+    @classmethod
+    @abstractmethod
+    def _device_count(cls) -> int:
+        """How many devices there are; at least one.
+
+        Raises:
+            BackendUnavailable: when there is none, or what it takes to use one is missing.
+        """
+
+    @classmethod
+    @abstractmethod
+    def _describe(cls, index: int) -> DeviceInfo:
+        """The description of one of them, by :func:`device_info`."""
+
+    @staticmethod
+    @abstractmethod
+    def _typed_errors(doing: str) -> AbstractContextManager[None]:
+        """Turns the API's errors into ours."""
+
+    @abstractmethod
+    def _activate(self) -> None:
+        """Makes our device (and stream, where an API has such a notion) the current one."""
+
+    @abstractmethod
+    def _new_gates(self) -> HostGate:
+        """The gates of our stream."""
+
+    @abstractmethod
+    def _wait(self) -> None:
+        """Waits for all work on our stream."""
 
 
 def version_text(number: int) -> str:

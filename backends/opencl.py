@@ -69,7 +69,7 @@ class OpenClBackend(OwnKernelBackend):
     def open(cls, index: int) -> Self:
         devices = _all_devices()
         if not 0 <= index < len(devices):
-            raise BackendUnavailable(f"opencl has no device {index}; its devices are 0 to {len(devices) - 1}")
+            raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
         return cls(_describe(index, devices[index]), devices[index])
 
     def upload(self, host: Array) -> DeviceArray:
@@ -207,9 +207,7 @@ def _all_devices() -> list[cl.Device]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError as error:
-        raise BackendUnavailable(
-            f"opencl: no OpenCL platform is registered ({error}); {_HOW_TO_GET}"
-        ) from error
+        raise BackendUnavailable(f"no OpenCL platform is registered ({error}); {_HOW_TO_GET}") from error
     found = []
     for platform in platforms:
         try:
@@ -221,7 +219,7 @@ def _all_devices() -> list[cl.Device]:
                 raise
     if not found:
         names = ", ".join(platform.name for platform in platforms) or "none"
-        raise BackendUnavailable(f"opencl: no device on any platform (platforms: {names}); {_HOW_TO_GET}")
+        raise BackendUnavailable(f"no device on any platform (platforms: {names}); {_HOW_TO_GET}")
     return found
 
 

@@ -15,7 +15,7 @@ try:
 except ModuleNotFoundError:
     raise  # the registry says how to get pycuda
 except ImportError as error:
-    raise BackendUnavailable(f"cuda: NVIDIA's driver is missing or too old ({error}); install it") from error
+    raise BackendUnavailable(f"NVIDIA's driver is missing or too old ({error}); install it") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,6 +20,11 @@ Axes = Mapping[str, Sequence[Any]]
 Pair = tuple[tuple[str, Any], ...]
 
 
+def runs(backend: Backend, problem: Problem) -> bool:
+    """Whether the backend runs ``problem`` by its default."""
+    return backend.unsupported(problem, backend.default_variant(problem)) is None
+
+
 def require(backend: Backend, problem: Problem, variant: Variant | None = None) -> None:
     """Skips the test with the backend's own reason if it cannot run ``problem``."""
     reason = backend.unsupported(problem, variant or backend.default_variant(problem))

@@ -30,6 +30,7 @@ PROBLEMS: list[Problem] = [
     Reduction("sum", "uint8", (1000, 37)),
     Reduction("count_nonzero", "float32", (4097,)),
     Laplace("eight", "wrap", "laplacian", "uint8", 33, 70),
+    Laplace("eight_negated", "replicate", "laplacian", "uint8", 33, 70),
     Laplace("four", "reflect_101", "sharpened", "float32", 19, 21, 3),
     Bandwidth("copy", "uint32", 4099),
 ]
@@ -79,7 +80,7 @@ def test_an_unknown_backend_is_refused() -> None:
 def test_close_twice(any_device: DeviceInfo) -> None:
     with open_backend(any_device.backend, any_device.index) as backend:
         assert backend.device == any_device
-        assert backend.reduce("max", np.arange(5)) == 4
+        assert backend.reduce("max", np.arange(5, dtype=np.int32)) == 4
     backend.close()
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from backends import Backend
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from tests.checks import Point, check_laplace, pairwise, spelled
+from tests.checks import Point, check_laplace, pairwise, require, runs, spelled
 
 SIZES = ((1, 1), (1, 2), (2, 1), (2, 2), (3, 3), (5, 1), (1, 7), (17, 33), (64, 130), (33, 64))
 """Height and width."""
@@ -45,12 +47,14 @@ def test_results_saturate(any_backend: Backend, dtype: str, border: str) -> None
 
 def test_a_flat_image_has_no_laplacian(any_backend: Backend) -> None:
     image = np.full((9, 21), 77, np.uint8)
-    for border in ("replicate", "reflect", "reflect_101", "wrap"):
-        assert not any_backend.laplace(image, border=border).any()
-        assert (any_backend.laplace(image, border=border, output="sharpened") == 77).all()
+    flat = {"laplacian": 0, "sharpened": 77}
+    for border, output in itertools.product(("replicate", "reflect", "reflect_101", "wrap"), flat):
+        if runs(any_backend, Laplace("four", border, output, "uint8", 9, 21)):
+            assert (any_backend.laplace(image, border=border, output=output) == flat[output]).all()
 
 
 def test_four_by_hand(any_backend: Backend) -> None:
+    require(any_backend, Laplace("four", "constant", "laplacian", "int16", 3, 3))
     image = np.array([[0, 0, 0], [0, 10, 0], [0, 0, 0]], np.int16)
     expected = [[0, 10, 0], [10, -40, 10], [0, 10, 0]]
     assert any_backend.laplace(image, mask="four", border="constant").tolist() == expected
@@ -74,6 +78,7 @@ def test_layouts(any_backend: Backend, channels: int) -> None:
 
 def test_channels_do_not_mix(any_backend: Backend) -> None:
     image = Laplace("eight", "wrap", "laplacian", "uint16", 20, 31, 4).make_source(seed=6)
+    require(any_backend, Laplace("eight", "wrap", "laplacian", "uint16", 20, 31, 4))
     whole = any_backend.laplace(image, mask="eight", border="wrap")
     for channel in range(4):
         alone = any_backend.laplace(image[..., channel], mask="eight", border="wrap")

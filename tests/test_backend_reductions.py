@@ -60,6 +60,7 @@ def test_layouts(any_backend: Backend, op: str, layout: str) -> None:
 
 
 def test_anything_that_numpy_takes(any_backend: Backend) -> None:
+    require(any_backend, Reduction("minmax", "int64", (3,)))
     assert any_backend.reduce("minmax", [3, 1, 2]) == (1, 3)
     assert any_backend.reduce("sum", [[0.5, 0.25]]) == 0.75
     assert any_backend.reduce("count_nonzero", np.int8(5)) == 1
@@ -107,6 +108,8 @@ def test_an_extreme_is_found_at_the_ends(any_backend: Backend, dtype: str, size:
 @pytest.mark.parametrize("op", [*ORDERED, "sum"])
 def test_a_nan_anywhere_is_the_answer(any_backend: Backend, op: str, dtype: str) -> None:
     places = ((1, 0), (17, 0), (17, 16), (1001, 500), (70001, 0), (70001, 33333), (70001, 70000))
+    if "nan" in any_backend.departures(Reduction(op, dtype, (1,))):
+        pytest.skip(f"{any_backend.name} may pass a NaN over; its records say so")
     for size, position in places:
         array = Reduction(op, dtype, (size,)).make_source(seed=3)
         array[position] = np.nan
@@ -159,6 +162,7 @@ def test_sums_do_not_overflow_the_element_type(any_backend: Backend, dtype: str)
     for extreme in (info.min, info.max):
         check_reduction(any_backend, "sum", np.full(70001, extreme, dtype))
     if info.bits < 64:
+        require(any_backend, Reduction("sum", dtype, (70001,)))
         assert any_backend.reduce("sum", np.full(70001, info.max, dtype)) == 70001 * info.max
 
 

@@ -16,8 +16,8 @@ from backends import REGISTRY
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("harness", "backends", "reports")
-GPU_LIBRARIES = {"pyopencl", "pycuda", "cupy", "cupyx", "cuda", "cupti", "pynvml"}
-GPU_APIS = GPU_LIBRARIES - {"pynvml"}
+GPU_LIBRARIES = {"pyopencl", "pycuda", "cupy", "cupyx", "cuda", "cupti", "pynvml", "torch", "cv2"}
+GPU_APIS = GPU_LIBRARIES - {"pynvml", "cv2"}
 """pynvml only describes a machine: harness.environment asks it, when it is there."""
 
 SOURCES = {
