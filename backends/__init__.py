@@ -59,6 +59,12 @@ REGISTRY: dict[str, Entry] = {
         "CuPy's reductions without CUB",
         "pip install 'opencl-cuda-harness[cupy]'",
     ),
+    "pyopencl_array": Entry(
+        "backends.pyopencl_array:PyopenclArrayBackend",
+        "library",
+        "pyopencl.array's reductions",
+        "pip install 'opencl-cuda-harness[pyopencl-array]'",
+    ),
     "opencv": Entry(
         "backends.opencv:OpenCvBackend",
         "library",

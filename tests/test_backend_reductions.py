@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,11 +60,13 @@ def test_layouts(any_backend: Backend, op: str, layout: str) -> None:
     check_reduction(any_backend, op, layouts()[layout])
 
 
-def test_anything_that_numpy_takes(any_backend: Backend) -> None:
-    require(any_backend, Reduction("minmax", "int64", (3,)))
-    assert any_backend.reduce("minmax", [3, 1, 2]) == (1, 3)
-    assert any_backend.reduce("sum", [[0.5, 0.25]]) == 0.75
-    assert any_backend.reduce("count_nonzero", np.int8(5)) == 1
+@pytest.mark.parametrize(
+    ("op", "values", "expected"),
+    [("minmax", [3, 1, 2], (1, 3)), ("sum", [[0.5, 0.25]], 0.75), ("count_nonzero", np.int8(5), 1)],
+)
+def test_anything_that_numpy_takes(any_backend: Backend, op: str, values: Any, expected: Any) -> None:
+    require(any_backend, Reduction(op, np.asarray(values).dtype.name, np.shape(values)))
+    assert any_backend.reduce(op, values) == expected
 
 
 @all_dtypes

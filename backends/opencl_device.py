@@ -1,0 +1,188 @@
+"""One OpenCL device through pyopencl: what the backends on OpenCL share, and pyopencl's errors as ours."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+import pyopencl as cl
+
+from backends.base import (
+    Array,
+    Backend,
+    BackendUnavailable,
+    DeviceArray,
+    DeviceInfo,
+    DeviceLost,
+    Gate,
+    OutOfDeviceMemory,
+)
+from backends.opencl_enqueue import OUT_OF_MEMORY
+from backends.pocl import repair
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
+_CUDA_L2_CACHE_SIZE = 38
+_OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+
+
+class OpenClDevice(Backend):
+    """A backend on one OpenCL device, its context and an in-order queue. To be named before other bases."""
+
+    def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
+        super().__init__()
+        self.device = info
+        self._context = cl.Context([device])
+        self._queue = cl.CommandQueue(self._context, device)
+
+    @classmethod
+    def devices(cls) -> list[DeviceInfo]:
+        return [describe(cls.name, index, device) for index, device in enumerate(all_devices())]
+
+    @classmethod
+    def open(cls, index: int) -> Self:
+        devices = all_devices()
+        if not 0 <= index < len(devices):
+            raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
+        return cls(describe(cls.name, index, devices[index]), devices[index])
+
+    def upload(self, host: Array) -> DeviceArray:
+        with typed_errors("uploading", allocating=True):
+            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+            return DeviceArray(cl.Buffer(self._context, flags, hostbuf=host), host.dtype, host.shape)
+
+    def gate(self) -> Gate:
+        event = cl.UserEvent(self._context)
+        queues = self._in_use
+        for queue in queues:
+            cl.enqueue_barrier(queue, wait_for=[event])
+
+        def submit() -> None:
+            for queue in queues:
+                queue.flush()
+
+        return Gate(open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=submit)
+
+    def synchronize(self) -> None:
+        with typed_errors("waiting for the queue"):
+            for queue in self._in_use:
+                queue.finish()
+
+    @property
+    def _in_use(self) -> Sequence[cl.CommandQueue]:
+        """The queues that calls may have been enqueued to."""
+        return (self._queue,)
+
+
+@contextmanager
+def typed_errors(doing: str, allocating: bool = False) -> Iterator[None]:
+    """Turns pyopencl's errors into ours by status code."""
+    try:
+        yield
+    except (cl.MemoryError, cl.LogicError, cl.RuntimeError) as error:
+        if isinstance(error, cl.MemoryError) or (allocating and error.code in OUT_OF_MEMORY):
+            raise OutOfDeviceMemory(f"OpenCL, {doing}: {error}") from error
+        raise DeviceLost(f"OpenCL, {doing}: {error}") from error
+
+
+def all_devices() -> list[cl.Device]:
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError as error:
+        raise BackendUnavailable(f"no OpenCL platform is registered ({error}); {_HOW_TO_GET}") from error
+    found = []
+    for platform in platforms:
+        try:
+            found += platform.get_devices()
+        except cl.RuntimeError as error:
+            # A platform whose hardware is absent (an installed driver without its card) has no devices: not
+            # an error.
+            if error.code != cl.status_code.DEVICE_NOT_FOUND:
+                raise
+    if not found:
+        names = ", ".join(platform.name for platform in platforms) or "none"
+        raise BackendUnavailable(f"no device on any platform (platforms: {names}); {_HOW_TO_GET}")
+    return found
+
+
+def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
+    kinds = {cl.device_type.CPU: "cpu", cl.device_type.GPU: "gpu"}
+    kind = next((name for bit, name in kinds.items() if device.type & bit), "accelerator")
+    details = {
+        "version": device.version,
+        "opencl_c": device.opencl_c_version,
+        "extensions": device.extensions,
+    }
+    repaired = repair(device.int_ptr, device.version)
+    if repaired:
+        details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"
+    physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
+    return DeviceInfo(
+        backend=backend,
+        index=index,
+        name=device.name.strip(),
+        platform=device.platform.name.strip(),
+        vendor=device.vendor.strip(),
+        driver=device.driver_version.strip(),
+        kind=kind,  # type: ignore[arg-type]
+        compute_units=device.max_compute_units,
+        memory_bytes=device.global_mem_size,
+        max_allocation_bytes=device.max_mem_alloc_size,
+        local_memory_bytes=device.local_mem_size,
+        max_group_size=device.max_work_group_size,
+        cache_bytes=_l2_bytes(physical) or device.global_mem_cache_size,
+        wave_width=1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd"),
+        float64=bool(device.double_fp_config),
+        physical=physical,
+        details=details,
+        # NVIDIA's compiler takes the PTX that orders them; a processor's atomics do.
+        orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
+        compute_capability=10 * _first(device, "compute_capability_major_nv")
+        + _first(device, "compute_capability_minor_nv"),
+        queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
+    )
+
+
+def _first(device: cl.Device, *names: str) -> int:
+    """The first of a vendor's queries that the device answers; 0 if none."""
+    for name in names:
+        try:
+            return int(getattr(device, name))
+        except (cl.LogicError, AttributeError):
+            continue
+    return 0
+
+
+def _pci_address(device: cl.Device) -> str | None:
+    try:
+        bus, slot = int(device.pci_bus_id_nv), int(device.pci_slot_id_nv)
+        return f"{_first(device, 'pci_domain_id_nv'):04x}:{bus:02x}:{slot:02x}.0"
+    except (cl.LogicError, AttributeError):
+        pass
+    try:
+        place = device.topology_amd
+        return f"0000:{place.bus:02x}:{place.device:02x}.{place.function}"
+    except (cl.LogicError, AttributeError):
+        return None
+
+
+def _l2_bytes(physical: str) -> int:
+    """The last-level cache of an NVIDIA GPU: NVIDIA's OpenCL tells only the first-level one; 0 elsewhere."""
+    if ":" not in physical:
+        return 0
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    device, size = ctypes.c_int(), ctypes.c_int()
+    failed = (
+        cuda.cuInit(0)
+        or cuda.cuDeviceGetByPCIBusId(ctypes.byref(device), physical.encode())
+        or cuda.cuDeviceGetAttribute(ctypes.byref(size), _CUDA_L2_CACHE_SIZE, device)
+    )
+    return 0 if failed else size.value
