@@ -18,7 +18,7 @@ from itertools import count
 
 from backends.base import Backend, Gate, GateExpired, Prepared
 from harness.records import Clock
-from harness.stopping import is_narrow
+from harness.stopping import NARROW, is_narrow
 
 Timer = Callable[[], float]
 """The host's clock: seconds from any fixed moment."""
@@ -57,7 +57,7 @@ class Budget:
     seconds: float = 1.0
     least: int = 3
     warm_up: float = 0.02
-    width: float = 0.01
+    width: float = NARROW
 
     def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
         """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""

@@ -10,6 +10,9 @@ CONFIDENCE = 0.95
 """Of the interval, were it looked at once; looked at after every sample it holds the median a little less
 often, which is why a verdict rests on an interval of its own."""
 
+NARROW = 0.01
+"""Share of the median below which its interval is narrow enough to stop."""
+
 
 @cache
 def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int] | None:

@@ -16,6 +16,7 @@ from harness.dtypes import DTYPES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
 from harness.stats import Blocks
+from harness.stopping import NARROW, is_narrow
 from harness.variants import label
 from reports.format import plain
 from reports.format import size as written_size
@@ -39,11 +40,12 @@ class Row:
     op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
-    launch_note likewise. queue_blocks, launch_blocks: the usable samples, a block a process. launch_event and
-    launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0 where nobody tells; calls:
-    of a library for one result. disagreement: clocks that contradict each other. width: the elements of a
-    vector. limit: the fastest bandwidth measured on the same hardware, cache state and source size
-    (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
+    launch_note likewise. sampling: how many samples, in how many processes, and what ended them; precise:
+    whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples, a block a
+    process. launch_event and launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0
+    where nobody tells; calls: of a library for one result. disagreement: clocks that contradict each other.
+    width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
+    and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
 
     number: int
@@ -77,6 +79,8 @@ class Row:
     launch_kernel: float
     note: str
     launch_note: str
+    sampling: str
+    precise: bool
     queue_blocks: Blocks
     launch_blocks: Blocks
     bytes_per_second: float
@@ -153,6 +157,8 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         launch_kernel=_quartiles(record, "launch_kernel").median,
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
+        sampling=_sampling(record.clocks.get("queue")),
+        precise=is_narrow(stats.usable(_seconds(record, "queue")), NARROW),
         queue_blocks=blocks_of(record.clocks.get("queue")),
         launch_blocks=blocks_of(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue.median),
@@ -188,14 +194,29 @@ def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
     return problem.kind, problem.label, "", "", 0
 
 
+def _seconds(record: Record, clock: str) -> Sequence[float]:
+    return record.clocks[clock].seconds if clock in record.clocks else ()
+
+
 def _quartiles(record: Record, clock: str) -> stats.Quartiles:
-    samples = stats.usable(record.clocks[clock].seconds) if clock in record.clocks else []
+    samples = stats.usable(_seconds(record, clock))
     return stats.quartiles(samples) if samples else stats.Quartiles(math.nan, math.nan, math.nan)
 
 
 def blocks_of(clock: Clock | None) -> Blocks:
     """The usable samples of a clock by the process that each is of, where the record says; else one block."""
-    return stats.blocks(clock.seconds, getattr(clock, "blocks", ())) if clock else []
+    return stats.blocks(clock.seconds, clock.blocks) if clock else []
+
+
+def _sampling(clock: Clock | None) -> str:
+    if clock is None:
+        return ""
+    count, processes = len(clock.seconds), len(set(clock.blocks))
+    ended = f", ended by: {plain(clock.stopped)}" if clock.stopped else ""
+    return (
+        f"{count} sample{'s' * (count != 1)} of {clock.calls} calls and twice as many in "
+        f"{processes} process{'es' * (processes != 1)}{ended}"
+    )
 
 
 def _note(clock: Clock | None) -> str:

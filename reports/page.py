@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from backends import REGISTRY
 from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
+from harness.stopping import NARROW
 from reports import format as write
 from reports.agreement import agreement_table, agreements
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
@@ -74,6 +75,8 @@ class Section:
     pictures: Mapping[str, Sequence[Mapping[str, str]]]
     records: Table
     counts: Sequence[tuple[str, int]]
+    measured: int
+    precise: int
     reasons: Sequence[Reason]
     missing: Sequence[tuple[str, str, str]]
 
@@ -100,6 +103,7 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
             band=f"{band * 100:g}",
             confidence=f"{CONFIDENCE * 100:g}",
             fewest=FEWEST_SAMPLES,
+            narrow=f"{NARROW * 100:g}",
         )
     )
     return text.lstrip().encode("utf-8", "replace").decode()
@@ -142,6 +146,8 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         pictures=_pictures(run.images),
         records=record_table(table),
         counts=status_counts(table),
+        measured=int((table["status"] == "ok").sum()),
+        precise=int(table["precise"].sum()),
         reasons=reasons(table),
         missing=_missing(run.environment),
     )

@@ -120,9 +120,8 @@ def _record_line(row: Any) -> Line:
 def queue_cell(row: Any) -> Cell:
     """The queue time of a row of the frame in microseconds, its quartiles and what weakens it on hovering."""
     spread = f"p25 to p75: {write.us(row.queue_p25)} to {write.us(row.queue_p75)} us"
-    return number_cell(
-        row.queue, write.us, "; ".join(filter(None, (spread, row.note))), "†" if row.note else ""
-    )
+    title = "; ".join(filter(None, (spread, row.sampling, row.note)))
+    return number_cell(row.queue, write.us, title, "†" if row.note else "")
 
 
 def _clock_mark(row: Any) -> tuple[str, str]:

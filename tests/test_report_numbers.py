@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -152,11 +151,10 @@ def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
 
 
 def with_blocks(original: Record, *medians: float) -> Record:
-    """The record as measured in several processes, each with its median in seconds."""
-    seconds = tuple(median * step for median in medians for step in (0.999, 1.0, 1.001))
-    # Whether or not a clock has such a field: what the report reads is its attribute.
-    clock: Any = SimpleNamespace(
-        seconds=seconds, calls=1, note="", blocks=tuple(index // 3 for index in range(len(seconds)))
+    """The record with eight samples in each of several processes."""
+    seconds = [median * (1 + 1e-4 * step) for median in medians for step in range(8)]
+    clock = Clock(
+        tuple(seconds), 100, "", tuple(process for process in range(len(medians)) for _ in range(8))
     )
     return replace(original, clocks={"queue": clock})
 
