@@ -5,6 +5,7 @@ name.
 from __future__ import annotations
 
 from backends.base import DeviceInfo
+from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
@@ -35,10 +36,12 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return ReductionVariant(
             vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
         )
-    # 16-byte loads. From memory, wide elements want the compute units full: many work-items, so few registers
-    # each, so few loads in flight. From the cache, or with the many registers that narrow elements take, half
-    # full does: fewer partial results are left to merge. Swept on an H200, in both APIs.
-    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
+    # 16-byte loads. From memory, elements wide or packed want the compute units full: many work-items,
+    # so few registers each, so few loads in flight. From the cache, or with the many registers that narrow
+    # elements take one by one, half full does: fewer partial results are left to merge. Swept on an H200, in
+    # both APIs.
+    packed = packs(problem)
+    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and (packed or itemsize >= _WIDE)
     loads, items_a_unit, wanted = (2, 2048, 512) if is_far else (4, 1024, 256)
     group_size = min(wanted, device.max_group_size)
     return ReductionVariant(
@@ -46,6 +49,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         loads_in_flight=loads,
         groups=min(64, items_a_unit // group_size),
         group_size=group_size,
+        packing="packed" if packed else "scalar",
         finish="last_group" if device.orders_groups else "relaunch",
     )
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
 from backends.base import DeviceInfo
+from harness import packing
 from harness.plans import Events, Order
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 
@@ -112,7 +113,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential"),
         "compare": ("operator", "builtin"),
-        "packing": ("scalar",),
+        "packing": ("scalar", "packed"),
         "finish": ("relaunch", "host", "last_group"),
     },
     "laplace": {
@@ -235,6 +236,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             found.append(
                 "finish last_group: this API cannot order the work-groups of one launch on this device"
             )
+        if variant.packing == "packed":
+            found += packing.violations(problem, variant.vector_width)
         local = group * problem.partial_dtype.itemsize
         if local > device.local_memory_bytes:
             found.append(

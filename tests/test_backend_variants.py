@@ -10,6 +10,7 @@ import pytest
 from backends import Backend
 from harness.dtypes import DTYPES
 from harness.ladders import LADDERS
+from harness.packing import PACKED_OPS, packs, violations
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -55,7 +56,15 @@ def _fits(point: Point) -> bool:
     )
 
 
-REDUCTIONS = pairwise({"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)})
+def _packs(point: Point) -> bool:
+    """Whether what is packed can be: other limits are a device's own."""
+    problem = Reduction(point["op"], point["dtype"], (1,))
+    return point["packing"] != "packed" or not violations(problem, point["vector_width"])
+
+
+REDUCTIONS = pairwise(
+    {"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _packs
+)
 LAPLACES = pairwise(
     {
         "mask": list(MASKS),
@@ -108,6 +117,21 @@ def test_every_comparison_keeps_what_is_special(
     tiny = np.finfo(dtype).smallest_subnormal
     for few in ([-0.0, 0.0], [np.inf], [-np.inf, np.inf], [tiny, 0.0], [-tiny, tiny], [np.nan, -np.inf]):
         check_reduction(own_backend, op, np.array(few, dtype), variant)
+
+
+@pytest.mark.parametrize("op", PACKED_OPS)
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if packs(Reduction("min", name, (1,)))])
+def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: str) -> None:
+    """One element unlike the others at each place of the words; nothing but extremes; many zeros."""
+    variant = ReductionVariant(vector_width=8, loads_in_flight=2, group_size=2, groups=1, packing="packed")
+    info, rng = np.iinfo(dtype), np.random.default_rng(6)
+    for position in range(19):
+        for others, one in ((0, 1), (info.max, info.min), (info.min, info.max), (1, 0), (0, info.min)):
+            array = np.full(67, others, dtype)
+            array[position] = one
+            check_reduction(own_backend, op, array, variant)
+    for array in (rng.integers(0, 3, 70001), np.full(70001, info.max), np.full(70001, info.min)):
+        check_reduction(own_backend, op, array.astype(dtype), variant)
 
 
 @pytest.mark.parametrize("point", LAPLACES, ids=spelled)

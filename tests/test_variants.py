@@ -13,6 +13,7 @@ from backends.base import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.ladders import LADDERS
+from harness.packing import PACKED_OPS
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants import (
     AXES,
@@ -90,9 +91,9 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
     for (kind, name), folder in FOLDERS.items():
         files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
         assert files == set(AXES[kind][name]), f"{kind} {name}"
-    for folder in ("ops", "packing/scalar"):
-        ops = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
-        assert {path.stem for path in ops} == set(OPS), folder
+    for folder, ops in (("ops", OPS), ("packing/scalar", OPS), ("packing/packed", PACKED_OPS)):
+        pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
+        assert {path.stem for path in pieces} == set(ops), folder
 
 
 def _is_code(values: tuple[Any, ...]) -> bool:
@@ -204,6 +205,18 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("minmax", "int64", (9,)),
             replace(GPU, local_memory_bytes=2**13),
             "needs 16384 bytes of local memory, the device has 8192",
+        ),
+        (
+            ReductionVariant(packing="packed", vector_width=2),
+            Reduction("min", "int8", (9,)),
+            GPU,
+            "2 of int8 do not fill a word of 32 bits",
+        ),
+        (
+            ReductionVariant(packing="packed"),
+            Reduction("min", "int32", (9,)),
+            GPU,
+            "8 or 16 bits, not of int32",
         ),
         (
             LaplaceVariant(rows_per_item=2, loads_in_flight=8),

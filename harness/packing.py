@@ -1,0 +1,32 @@
+"""Packing: what a work-item can compute on whole words of 32 bits, several elements at a time."""
+
+from __future__ import annotations
+
+from harness.dtypes import Dtype
+from harness.problems import Reduction
+
+PACKED_OPS = ("min", "max", "minmax", "sum", "count_nonzero")
+"""The reductions that have a piece of kernel for whole words."""
+
+WORD_BYTES = 4
+
+
+def packs(problem: Reduction) -> bool:
+    """Whether there is a packed form of a problem: the operation has one, and its elements share words."""
+    return problem.op in PACKED_OPS and _shares_words(problem.element)
+
+
+def violations(problem: Reduction, vector_width: int) -> list[str]:
+    """Why ``problem`` cannot be packed in vectors of that width, on any device; empty when it can."""
+    found = []
+    if problem.op not in PACKED_OPS:
+        found.append(f"packing packed: {problem.op} is computed element by element")
+    if not _shares_words(problem.element):
+        found.append(f"packing packed: words hold several integers of 8 or 16 bits, not of {problem.dtype}")
+    if vector_width * problem.element.itemsize < WORD_BYTES:
+        found.append(f"packing packed: {vector_width} of {problem.dtype} do not fill a word of 32 bits")
+    return found
+
+
+def _shares_words(element: Dtype) -> bool:
+    return not element.is_float and element.itemsize < WORD_BYTES

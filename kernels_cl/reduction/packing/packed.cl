@@ -1,0 +1,126 @@
+// A work-item computes on the 32-bit words in which integers of 8 and 16 bits are loaded: several at a time.
+
+#ifndef ELEMENT_BITS
+#error "ELEMENT_BITS is not defined"
+#endif
+#ifndef LOWEST
+#error "LOWEST is not defined"
+#endif
+#ifndef COMPUTE_CAPABILITY
+#error "COMPUTE_CAPABILITY is not defined"
+#endif
+#ifndef VECTOR_BYTES
+#error "VECTOR_BYTES is not defined"
+#endif
+
+#define LOADED words_t
+#define LOAD(source, index) load_words(source, index)
+#define WORDS (VECTOR_BYTES / 4)
+
+// Two integers of 16 bits, of the elements' signedness, none lower or higher.
+#if LOWEST < 0
+#define LOWEST_PAIR 0x80008000u
+#define HIGHEST_PAIR 0x7fff7fffu
+#else
+#define LOWEST_PAIR 0u
+#define HIGHEST_PAIR 0xffffffffu
+#endif
+
+// differs: OpenCL C has vectors of pairs, and on NVIDIA takes PTX; CUDA C++ has functions for words.
+inline uint word_at(words_t words, int at) {
+  return ((const uint *)&words)[at];
+}
+
+#if COMPUTE_CAPABILITY >= 90
+#if LOWEST < 0
+#define OF_PAIRS(what) what ".s16x2 %0, %1, %0;"
+#else
+#define OF_PAIRS(what) what ".u16x2 %0, %1, %0;"
+#endif
+
+inline uint lesser_pair(uint pair, uint kept) {
+  asm(OF_PAIRS("min") : "+r"(kept) : "r"(pair));
+  return kept;
+}
+
+inline uint greater_pair(uint pair, uint kept) {
+  asm(OF_PAIRS("max") : "+r"(kept) : "r"(pair));
+  return kept;
+}
+#else
+#if LOWEST < 0
+#define AS_PAIR(word) as_short2(word)
+#else
+#define AS_PAIR(word) as_ushort2(word)
+#endif
+
+inline uint lesser_pair(uint pair, uint kept) {
+  return as_uint(min(AS_PAIR(pair), AS_PAIR(kept)));
+}
+
+inline uint greater_pair(uint pair, uint kept) {
+  return as_uint(max(AS_PAIR(pair), AS_PAIR(kept)));
+}
+#endif
+
+#if COMPUTE_CAPABILITY >= 61
+#if ELEMENT_BITS == 8
+#define ADD_EACH(sign) "dp4a." sign "32." sign "32 %0, %1, 0x01010101, %0;"
+#else
+#define ADD_EACH(sign) "dp2a.lo." sign "32." sign "32 %0, %1, 0x0101, %0;"
+#endif
+
+inline uint added_unsigned(uint word, uint sum) {
+  asm(ADD_EACH("u") : "+r"(sum) : "r"(word));
+  return sum;
+}
+
+inline int added_signed(uint word, int sum) {
+  asm(ADD_EACH("s") : "+r"(sum) : "r"(word));
+  return sum;
+}
+#elif ELEMENT_BITS == 8
+inline uint added_unsigned(uint word, uint sum) {
+  const uchar4 each = as_uchar4(word);
+  return sum + each.x + each.y + each.z + each.w;
+}
+
+inline int added_signed(uint word, int sum) {
+  const char4 each = as_char4(word);
+  return sum + each.x + each.y + each.z + each.w;
+}
+#else
+inline uint added_unsigned(uint word, uint sum) {
+  const ushort2 each = as_ushort2(word);
+  return sum + each.x + each.y;
+}
+
+inline int added_signed(uint word, int sum) {
+  const short2 each = as_short2(word);
+  return sum + each.x + each.y;
+}
+#endif
+// end differs
+
+// What is kept, and a word more. Bytes compare as the high bytes of 16 bits, whatever lies below them; shifted
+// up, a word shows its other bytes.
+inline uint lowered(uint word, uint kept) {
+  kept = lesser_pair(word, kept);
+#if ELEMENT_BITS == 8
+  kept = lesser_pair(word << 8, kept);
+#endif
+  return kept;
+}
+
+inline uint raised(uint word, uint kept) {
+  kept = greater_pair(word, kept);
+#if ELEMENT_BITS == 8
+  kept = greater_pair(word << 8, kept);
+#endif
+  return kept;
+}
+
+// The first or second element of a pair that is kept.
+inline ELEMENT element_of(uint kept, int at) {
+  return (ELEMENT)(kept >> (16 * at + 16 - ELEMENT_BITS));
+}

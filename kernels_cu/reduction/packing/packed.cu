@@ -1,0 +1,88 @@
+// A work-item computes on the 32-bit words in which integers of 8 and 16 bits are loaded: several at a time.
+
+#ifndef ELEMENT_BITS
+#error "ELEMENT_BITS is not defined"
+#endif
+#ifndef LOWEST
+#error "LOWEST is not defined"
+#endif
+#ifndef COMPUTE_CAPABILITY
+#error "COMPUTE_CAPABILITY is not defined"
+#endif
+#ifndef VECTOR_BYTES
+#error "VECTOR_BYTES is not defined"
+#endif
+
+#define LOADED words_t
+#define LOAD(source, index) load_words(source, index)
+#define WORDS (VECTOR_BYTES / 4)
+
+// Two integers of 16 bits, of the elements' signedness, none lower or higher.
+#if LOWEST < 0
+#define LOWEST_PAIR 0x80008000u
+#define HIGHEST_PAIR 0x7fff7fffu
+#else
+#define LOWEST_PAIR 0u
+#define HIGHEST_PAIR 0xffffffffu
+#endif
+
+// differs: OpenCL C has vectors of pairs, and on NVIDIA takes PTX; CUDA C++ has functions for words.
+__device__ inline uint word_at(words_t words, int at) {
+  return words.word[at];
+}
+
+__device__ inline uint lesser_pair(uint pair, uint kept) {
+#if LOWEST < 0
+  return __vmins2(pair, kept);
+#else
+  return __vminu2(pair, kept);
+#endif
+}
+
+__device__ inline uint greater_pair(uint pair, uint kept) {
+#if LOWEST < 0
+  return __vmaxs2(pair, kept);
+#else
+  return __vmaxu2(pair, kept);
+#endif
+}
+
+__device__ inline uint added_unsigned(uint word, uint sum) {
+#if ELEMENT_BITS == 8
+  return __dp4a(word, 0x01010101u, sum);
+#else
+  return __dp2a_lo(word, 0x0101u, sum);
+#endif
+}
+
+__device__ inline int added_signed(uint word, int sum) {
+#if ELEMENT_BITS == 8
+  return __dp4a((int)word, 0x01010101, sum);
+#else
+  return __dp2a_lo((int)word, 0x0101, sum);
+#endif
+}
+// end differs
+
+// What is kept, and a word more. Bytes compare as the high bytes of 16 bits, whatever lies below them; shifted
+// up, a word shows its other bytes.
+__device__ inline uint lowered(uint word, uint kept) {
+  kept = lesser_pair(word, kept);
+#if ELEMENT_BITS == 8
+  kept = lesser_pair(word << 8, kept);
+#endif
+  return kept;
+}
+
+__device__ inline uint raised(uint word, uint kept) {
+  kept = greater_pair(word, kept);
+#if ELEMENT_BITS == 8
+  kept = greater_pair(word << 8, kept);
+#endif
+  return kept;
+}
+
+// The first or second element of a pair that is kept.
+__device__ inline ELEMENT element_of(uint kept, int at) {
+  return (ELEMENT)(kept >> (16 * at + 16 - ELEMENT_BITS));
+}

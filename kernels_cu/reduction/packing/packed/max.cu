@@ -1,0 +1,27 @@
+// The largest element in either half of the words.
+
+#define LANES 2
+
+typedef struct {
+  uint highest;
+} lanes_t;
+
+__device__ inline lanes_t no_lanes(void) {
+  lanes_t lanes;
+  lanes.highest = LOWEST_PAIR;
+  return lanes;
+}
+
+__device__ inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
+#pragma unroll
+  for (int at = 0; at < WORDS; ++at) {
+    lanes.highest = raised(word_at(words, at), lanes.highest);
+  }
+  return lanes;
+}
+
+__device__ inline partial_t lane(lanes_t lanes, int at) {
+  partial_t partial;
+  partial.highest = element_of(lanes.highest, at);
+  return partial;
+}
