@@ -78,6 +78,7 @@ class DeviceInfo:
     ``orders_groups``: one work-group can be made to see what another wrote in the same launch. ``queues``:
     the orders in which its queues (streams) can run what they are given.
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
+    ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     """
 
     backend: str
@@ -99,6 +100,7 @@ class DeviceInfo:
     details: dict[str, str] = field(default_factory=dict, hash=False)
     orders_groups: bool = False
     compute_capability: int = 0
+    shuffles: bool = False
     queues: tuple[str, ...] = ("in_order",)
 
     @property

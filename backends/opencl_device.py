@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
+SHUFFLES = "cl_khr_subgroup_shuffle_relative"
+"""The extension by which a kernel moves values between the work-items of a sub-group."""
 _CUDA_L2_CACHE_SIZE = 38
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
@@ -122,6 +124,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
     if repaired:
         details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"
     physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
+    wave_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
     return DeviceInfo(
         backend=backend,
         index=index,
@@ -136,7 +139,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         local_memory_bytes=device.local_mem_size,
         max_group_size=device.max_work_group_size,
         cache_bytes=_l2_bytes(physical) or device.global_mem_cache_size,
-        wave_width=1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd"),
+        wave_width=wave_width,
         float64=bool(device.double_fp_config),
         physical=physical,
         details=details,
@@ -144,6 +147,8 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
+        # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
+        shuffles=wave_width > 1 or SHUFFLES in device.extensions.split(),
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )
 

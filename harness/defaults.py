@@ -49,6 +49,8 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         loads_in_flight=loads,
         groups=min(64, items_a_unit // group_size),
         group_size=group_size,
+        tree="sub_group" if device.shuffles else "sequential",
+        compare="builtin",
         packing="packed" if packed else "scalar",
         finish="last_group" if device.orders_groups else "relaunch",
     )

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+import numpy as np
+
 from backends.base import DeviceInfo
 from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
+from harness.reduction_limits import scratch_partials
 from harness.variants import PER_PROBLEM, Groups, ReductionVariant
 
 _FINISH_PIECES = {"relaunch": ("host", "relaunch")}
 """Where a finish is more than the piece of its name: what is merged by a launch is left as for the host."""
+
+_REDUX: Final[dict[np.ufunc, str]] = {np.minimum: "min", np.maximum: "max"}
+"""What redux.sync, an instruction of NVIDIA's GPUs, does across a wave with integers of 32 bits or less."""
+_REDUX_CAPABILITY = 80
 
 MERGED_PER_ITEM = 16
 """Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
@@ -82,6 +91,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
 def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> dict[str, str | int]:
     element = problem.element
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
+    redux = _redux_fields(problem, device)
     return {
         "ELEMENT": element.kernel,
         "STORED": element.stored,
@@ -96,4 +106,18 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "VECTOR_BYTES": variant.vector_width * element.itemsize,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_SIZE": variant.group_size,
+        "WAVE_WIDTH": max(1, device.wave_width),
+        "SCRATCH_PARTIALS": scratch_partials(variant, device),
+        "USES_REDUX": int(bool(redux)),
+        "REDUX_FIELDS": redux,
     }
+
+
+def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
+    """The fields of a partial result with what redux.sync does to each; empty where it cannot serve all."""
+    element, parts = problem.element, problem.parts
+    suits = not element.is_float and element.itemsize <= 4 and set(parts.fields.values()) == {"element"}
+    if not suits or device.compute_capability < _REDUX_CAPABILITY:
+        return ""
+    suffix = "s32" if element.lowest.startswith("(-") else "u32"
+    return " ".join(f'FIELD({name}, "{_REDUX[ufunc]}.{suffix}")' for name, ufunc in parts.combine.items())

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
 from backends.base import DeviceInfo
-from harness import packing
 from harness.plans import Events, Order
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.reduction_limits import reduction_violations
 
 PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
@@ -111,7 +111,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "stride": ("global", "local"),
         "groups": (PER_PROBLEM, *range(1, 65)),
         "group_size": _GROUP_SIZES,
-        "tree": ("naive", "sequential"),
+        "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
         "compare": ("operator", "builtin"),
         "packing": ("scalar", "packed"),
         "finish": ("relaunch", "host", "last_group"),
@@ -232,17 +232,7 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             f"{device.max_allocation_bytes}"
         )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
-        if variant.finish == "last_group" and not device.orders_groups:
-            found.append(
-                "finish last_group: this API cannot order the work-groups of one launch on this device"
-            )
-        if variant.packing == "packed":
-            found += packing.violations(problem, variant.vector_width)
-        local = group * problem.partial_dtype.itemsize
-        if local > device.local_memory_bytes:
-            found.append(
-                f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
-            )
+        found += reduction_violations(variant, problem, device)
     if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
         found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):

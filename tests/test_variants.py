@@ -52,9 +52,14 @@ GPU = DeviceInfo(
     wave_width=32,
     float64=True,
     physical="0000:3b:00.0",
+    shuffles=True,
 )
-SMALL_GPU = replace(GPU, max_group_size=256, local_memory_bytes=2**14, float64=False, wave_width=0)
-CPU = replace(GPU, kind="cpu", compute_units=2, max_group_size=4096, wave_width=1, physical="cpu")
+SMALL_GPU = replace(
+    GPU, max_group_size=256, local_memory_bytes=2**14, float64=False, wave_width=0, shuffles=False
+)
+CPU = replace(
+    GPU, shuffles=False, kind="cpu", compute_units=2, max_group_size=4096, wave_width=1, physical="cpu"
+)
 
 FOLDERS = {
     ("reduction", "storage"): "reduction/load",
@@ -217,6 +222,18 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("min", "int32", (9,)),
             GPU,
             "8 or 16 bits, not of int32",
+        ),
+        (
+            ReductionVariant(tree="sub_group"),
+            Reduction("min", "int8", (9,)),
+            SMALL_GPU,
+            "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+        ),
+        (
+            ReductionVariant(tree="sub_group", group_size=1024),
+            Reduction("minmax", "int64", (9,)),
+            replace(GPU, local_memory_bytes=2**8),
+            "needs 512 bytes of local memory, the device has 256",
         ),
         (
             LaplaceVariant(rows_per_item=2, loads_in_flight=8),

@@ -3,6 +3,9 @@
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
 #endif
+#ifndef SCRATCH_PARTIALS
+#error "SCRATCH_PARTIALS is not defined"
+#endif
 #ifndef LOADS_IN_FLIGHT
 #error "LOADS_IN_FLIGHT is not defined"
 #endif
@@ -10,7 +13,8 @@
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {
-  __local partial_t scratch[GROUP_SIZE];
+  __local partial_t scratch[SCRATCH_PARTIALS];
+  FINISH_LOCALS
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);

@@ -3,6 +3,9 @@
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
 #endif
+#ifndef SCRATCH_PARTIALS
+#error "SCRATCH_PARTIALS is not defined"
+#endif
 #ifndef LOADS_IN_FLIGHT
 #error "LOADS_IN_FLIGHT is not defined"
 #endif
@@ -10,7 +13,8 @@
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials
             FINISH_PARAMETERS) {
-  __shared__ partial_t scratch[GROUP_SIZE];
+  __shared__ partial_t scratch[SCRATCH_PARTIALS];
+  FINISH_LOCALS
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);

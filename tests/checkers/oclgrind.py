@@ -35,6 +35,9 @@ EXCEPTIONS: dict[str, str] = {
 }
 """Reports that stand for no fault: a regular expression found in the report, and the reason."""
 
+SKIPPED = {"tree sub_group: this API cannot move values inside a sub-group (warp) of this device"}
+"""What Oclgrind cannot run: it knows no sub-groups."""
+
 EXPECTED = {
     "race": "data race at local memory address",
     "divergence": "Work-group divergence detected",
@@ -75,7 +78,9 @@ def test_every_call_is_clean() -> None:
     said = "\n\n".join(reports(done.stderr))
     assert all(re.search(known, said) for known in EXCEPTIONS), "an exception that nothing needs any more"
     assert done.returncode == 0, done.stdout
-    assert f"{len(calls())} ok" in done.stdout
+    skipped = re.findall(r": skipped: .*?: (.*)", done.stdout)
+    assert set(skipped) == SKIPPED
+    assert f"{len(calls()) - len(skipped)} ok" in done.stdout
 
 
 @pytest.mark.parametrize("fault", PLANTS)

@@ -2,6 +2,7 @@
 
 #define FINISH_PARAMETERS
 #define FINISH_ARGUMENTS
+#define FINISH_LOCALS
 
 inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
                    uint local_id FINISH_PARAMETERS) {

@@ -2,7 +2,9 @@
 // fixed order, and resets the tickets: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , __global uint *tickets, __global partial_t *answer
-#define FINISH_ARGUMENTS , tickets, answer
+#define FINISH_ARGUMENTS , tickets, answer, &told
+// Where the first work-item tells the others of its group whether theirs is the last.
+#define FINISH_LOCALS __local uint told;
 
 // differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
 #ifdef __NV_CL_C_VERSION
@@ -14,27 +16,36 @@
 #define SYNCHRONIZE() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // end differs
 
+// Partial results that a work-item of the last group reads before it combines the first of them.
+#define READ_AT_ONCE 4
+
 inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS) {
-  bool is_last = false;
+                   uint local_id FINISH_PARAMETERS, __local uint *told) {
+  uint is_last = 0;
+  const uint num_groups = get_num_groups(0);
   if (local_id == 0) {
     partials[get_group_id(0)] = mine;
     ORDER_GROUPS();
-    is_last = TAKE_TICKET(tickets) == get_num_groups(0) - 1;
+    is_last = TAKE_TICKET(tickets) == num_groups - 1;
     if (is_last) ORDER_GROUPS();
   }
 #if GROUP_SIZE > 1
-  // The first work-item tells the others through local memory, once nobody reads the tree's result there any more.
-  __local uchar *told = (__local uchar *)scratch;
-  SYNCHRONIZE();
   if (local_id == 0) *told = is_last;
   SYNCHRONIZE();
   is_last = *told;
-  SYNCHRONIZE();
 #endif
   if (!is_last) return;
   mine = none();
-  for (uint i = local_id; i < get_num_groups(0); i += GROUP_SIZE) mine = combined(mine, partials[i]);
+  for (uint first = local_id; first < num_groups; first += READ_AT_ONCE * GROUP_SIZE) {
+    partial_t read[READ_AT_ONCE];
+#pragma unroll
+    for (uint k = 0; k < READ_AT_ONCE; ++k) {
+      const uint at = first + k * GROUP_SIZE;
+      read[k] = at < num_groups ? partials[at] : none();
+    }
+#pragma unroll
+    for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combined(mine, read[k]);
+  }
   mine = tree(mine, scratch, local_id);
   if (local_id == 0) {
     *answer = mine;

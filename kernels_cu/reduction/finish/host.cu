@@ -2,6 +2,7 @@
 
 #define FINISH_PARAMETERS
 #define FINISH_ARGUMENTS
+#define FINISH_LOCALS
 
 __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *scratch,
                    uint local_id FINISH_PARAMETERS) {

@@ -2,7 +2,9 @@
 // fixed order, and resets the tickets: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , uint *tickets, partial_t *answer
-#define FINISH_ARGUMENTS , tickets, answer
+#define FINISH_ARGUMENTS , tickets, answer, &told
+// Where the first work-item tells the others of its group whether theirs is the last.
+#define FINISH_LOCALS __shared__ uint told;
 
 // differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
 // __threadfence() is sequentially consistent, which costs microseconds; releasing and acquiring is enough.
@@ -11,27 +13,36 @@
 #define SYNCHRONIZE() __syncthreads()
 // end differs
 
+// Partial results that a work-item of the last group reads before it combines the first of them.
+#define READ_AT_ONCE 4
+
 __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS) {
-  bool is_last = false;
+                   uint local_id FINISH_PARAMETERS, uint *told) {
+  uint is_last = 0;
+  const uint num_groups = gridDim.x;
   if (local_id == 0) {
     partials[blockIdx.x] = mine;
     ORDER_GROUPS();
-    is_last = TAKE_TICKET(tickets) == gridDim.x - 1;
+    is_last = TAKE_TICKET(tickets) == num_groups - 1;
     if (is_last) ORDER_GROUPS();
   }
 #if GROUP_SIZE > 1
-  // The first work-item tells the others through local memory, once nobody reads the tree's result there any more.
-  uchar *told = (uchar *)scratch;
-  SYNCHRONIZE();
   if (local_id == 0) *told = is_last;
   SYNCHRONIZE();
   is_last = *told;
-  SYNCHRONIZE();
 #endif
   if (!is_last) return;
   mine = none();
-  for (uint i = local_id; i < gridDim.x; i += GROUP_SIZE) mine = combined(mine, partials[i]);
+  for (uint first = local_id; first < num_groups; first += READ_AT_ONCE * GROUP_SIZE) {
+    partial_t read[READ_AT_ONCE];
+#pragma unroll
+    for (uint k = 0; k < READ_AT_ONCE; ++k) {
+      const uint at = first + k * GROUP_SIZE;
+      read[k] = at < num_groups ? partials[at] : none();
+    }
+#pragma unroll
+    for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combined(mine, read[k]);
+  }
   mine = tree(mine, scratch, local_id);
   if (local_id == 0) {
     *answer = mine;

@@ -1,0 +1,37 @@
+"""What a device must have for a way to reduce: the skip reasons of reductions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backends.base import DeviceInfo
+from harness import packing
+from harness.problems import Reduction
+
+if TYPE_CHECKING:
+    from harness.variants import ReductionVariant
+
+
+def reduction_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
+    """Why ``device`` cannot run ``variant`` on ``problem``, beside what holds for every kind of problem."""
+    found = []
+    if variant.finish == "last_group" and not device.orders_groups:
+        found.append("finish last_group: this API cannot order the work-groups of one launch on this device")
+    if variant.tree == "sub_group" and not device.shuffles:
+        found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
+    if variant.packing == "packed":
+        found += packing.violations(problem, variant.vector_width)
+    local = scratch_partials(variant, device) * problem.partial_dtype.itemsize
+    if local > device.local_memory_bytes:
+        found.append(
+            f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
+        )
+    return found
+
+
+def scratch_partials(variant: ReductionVariant, device: DeviceInfo) -> int:
+    """Partial results that a group keeps in local memory: one a work-item, or one a wave where waves combine
+    theirs by themselves.
+    """
+    waves = -(-variant.group_size // max(1, device.wave_width))
+    return waves if variant.tree == "sub_group" else variant.group_size

@@ -1,0 +1,45 @@
+// A work-group's partial results become one by steps that are all written out; once no more than one wave is active,
+// it is kept in order without barriers (pcl: Completely-Unroll). A wave's width is the device's; where that is not
+// known, or is one, every step has its barrier.
+
+#ifndef WAVE_WIDTH
+#error "WAVE_WIDTH is not defined"
+#endif
+
+// differs: NVIDIA's OpenCL compiler takes PTX; elsewhere the items of a wave run in lockstep, but each must see memory.
+#ifdef __NV_CL_C_VERSION
+#define SYNCHRONIZE_WAVE() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define SYNCHRONIZE_WAVE() mem_fence(CLK_LOCAL_MEM_FENCE)
+#endif
+// end differs
+
+// Who writes in a step, and who reads in the next, are the first REACH work-items.
+#define STEP(REACH)                                                                                      \
+  if (GROUP_SIZE > REACH) {                                                                              \
+    if (local_id < REACH) scratch[local_id] = combined(scratch[local_id], scratch[local_id + REACH]);    \
+    if (REACH > WAVE_WIDTH) {                                                                            \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
+    } else if (REACH > 1) {                                                                              \
+      SYNCHRONIZE_WAVE();                                                                                \
+    }                                                                                                    \
+  }
+
+inline partial_t tree(partial_t mine, __local partial_t *scratch, uint local_id) {
+#if GROUP_SIZE > 1
+  scratch[local_id] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  STEP(512)
+  STEP(256)
+  STEP(128)
+  STEP(64)
+  STEP(32)
+  STEP(16)
+  STEP(8)
+  STEP(4)
+  STEP(2)
+  STEP(1)
+  if (local_id == 0) mine = scratch[0];
+#endif
+  return mine;
+}
