@@ -14,6 +14,9 @@ from backends.base import Array
 from backends.library import Call, Calls, field_types
 from harness.problems import Laplace, Reduction
 
+_CALLS = {1: "", 2: "two calls, min and max", 4: "four calls: min, max, argmin and argmax"}
+"""What a reader must know of an answer with so many values: CuPy has no function that gives several."""
+
 _MODES = {
     "constant": "constant",
     "replicate": "nearest",
@@ -30,6 +33,8 @@ def reductions(problem: Reduction, arrays: Sequence[Any]) -> Calls:
     functions: dict[str, Callable[[Any], Any]] = {
         "lowest": cupy.min,
         "highest": cupy.max,
+        "lowest_at": cupy.argmin,
+        "highest_at": cupy.argmax,
         "total": lambda array: cupy.sum(array, dtype=total),
         "count": cupy.count_nonzero,
     }
@@ -37,7 +42,7 @@ def reductions(problem: Reduction, arrays: Sequence[Any]) -> Calls:
     return Calls(
         [_each(chosen, array) for array in arrays],
         accumulator=field_types(problem, total=total.name, count="int64"),
-        note="two calls, min and max" if len(chosen) > 1 else "",
+        note=_CALLS[len(chosen)],
         calls_per_result=len(chosen),
     )
 

@@ -37,6 +37,8 @@ def _reduction(problem: Reduction, array: Array) -> Call:
     fields: dict[str, Callable[[], Any]] = {
         "lowest": lambda: np.min(array),
         "highest": lambda: np.max(array),
+        "lowest_at": lambda: np.argmin(array),
+        "highest_at": lambda: np.argmax(array),
         "total": lambda: np.sum(array, dtype=total),
         "count": lambda: np.count_nonzero(array),
     }

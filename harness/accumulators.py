@@ -11,7 +11,7 @@ def accumulator(problem: Problem) -> str:
     Of a problem with several the names are joined; empty for a problem without arithmetic.
     """
     if isinstance(problem, Reduction):
-        types = (problem.partial_dtype[name].name for name in problem.parts.fields)
+        types = (problem.partial_dtype[name].name for name in problem.parts.combine)
         return ", ".join(dict.fromkeys(types))
     if isinstance(problem, Laplace):
         return "float32" if problem.element.is_float else "int32"

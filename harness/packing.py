@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.dtypes import Dtype
 from harness.problems import Reduction
 
-PACKED_OPS = ("min", "max", "minmax", "sum", "count_nonzero")
+PACKED_OPS = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
 """The reductions that have a piece of kernel for whole words."""
 
 WORD_BYTES = 4

@@ -10,8 +10,10 @@
 #define JOIN(a, b) JOIN_EXPANDED(a, b)
 #if VECTOR_WIDTH == 1
 #define VECTOR_OF(type) type
+#define ANY(truth) (truth)
 #else
 #define VECTOR_OF(type) JOIN(type, VECTOR_WIDTH)
+#define ANY(truth) any(truth)
 #endif
 #define EACH_LANE
 #define LANE(vector) (vector)

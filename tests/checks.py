@@ -77,6 +77,7 @@ def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
         "min": (element.type,),
         "max": (element.type,),
         "minmax": (element.type, element.type),
+        "minmaxloc": (element.type, element.type, int, int),
         "sum": (totals[element.kind],),
         "count_nonzero": (int,),
     }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from backends import Backend
-from harness.dtypes import DTYPES
+from harness.dtypes import DTYPES, Dtype
 from harness.ladders import LADDERS
 from harness.packing import PACKED_OPS, packs, violations
 from harness.problems import (
@@ -117,6 +117,33 @@ def test_every_comparison_keeps_what_is_special(
     tiny = np.finfo(dtype).smallest_subnormal
     for few in ([-0.0, 0.0], [np.inf], [-np.inf, np.inf], [tiny, 0.0], [-tiny, tiny], [np.nan, -np.inf]):
         check_reduction(own_backend, op, np.array(few, dtype), variant)
+
+
+@pytest.mark.parametrize("packing", AXES["reduction"]["packing"])
+@pytest.mark.parametrize("stride", AXES["reduction"]["stride"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ties_go_to_the_lowest_index(own_backend: Backend, dtype: str, stride: str, packing: str) -> None:
+    """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
+    problem = Reduction("minmaxloc", dtype, (3001,))
+    if packing == "packed" and not packs(problem):
+        pytest.skip(f"{dtype} does not pack")
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
+    )
+    rng, sign = np.random.default_rng(7), 1 if problem.element.name.startswith("u") else -1
+    few = (rng.integers(3, 6, 3001) * sign).astype(dtype)
+    arrays = [few, few[::-1], few[:17], *(np.full(3001, edge, dtype) for edge in edges(problem.element))]
+    for count in (1, 2, 500) if problem.element.is_float else ():
+        arrays.append(few.copy())
+        arrays[-1][rng.integers(0, 3001, count)] = np.nan
+    for array in arrays:
+        check_reduction(own_backend, "minmaxloc", array, variant)
+
+
+def edges(element: Dtype) -> tuple[float, ...]:
+    """What a reduction starts from, and zero."""
+    info = None if element.is_float else np.iinfo(element.name)
+    return (0, info.min, info.max) if info else (-0.0, -np.inf, np.inf)
 
 
 @pytest.mark.parametrize("op", PACKED_OPS)

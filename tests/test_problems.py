@@ -101,11 +101,11 @@ def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
     problem = Reduction(op, dtype, (1000,))
     source = problem.make_source(seed=6)
     partials = np.zeros(4, problem.partial_dtype)
-    for partial, part in zip(partials, np.array_split(source, 4), strict=True):
+    for k, part in enumerate(np.array_split(source, 4)):
         answer = Reduction(op, dtype, part.shape).reference(part)
         values = answer if isinstance(answer, tuple) else (answer,)
-        for name, value in zip(problem.partial_dtype.names or (), values, strict=True):
-            partial[name] = value
+        for name, value in zip(problem.parts.fields, values, strict=True):
+            partials[k][name] = value + 250 * k if name in problem.parts.places else value
     assert problem.verify(problem.finish(partials), source).ok
 
 

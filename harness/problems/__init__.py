@@ -10,7 +10,7 @@ from harness.problems.bandwidth import DIRECTIONS, Bandwidth
 from harness.problems.base import Array, Problem, Verification
 from harness.problems.empty import Empty
 from harness.problems.laplace import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.problems.reduction import OPS, Reduction
+from harness.problems.reduction import OPS, MinMaxLoc, Reduction
 
 __all__ = [
     "BORDERS",
@@ -23,6 +23,7 @@ __all__ = [
     "Bandwidth",
     "Empty",
     "Laplace",
+    "MinMaxLoc",
     "Problem",
     "Reduction",
     "Verification",

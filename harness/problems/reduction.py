@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,17 +19,37 @@ class Op:
     """One reduction operation.
 
     ``fields`` are the components of a partial result with the type each has: ``"element"`` (the array's own),
-    ``"total"`` (its int64, uint64 or float64) or ``"count"`` (uint64); a kernel's ``partial_t`` has the same
-    fields in the same order. ``reference`` is the plain NumPy definition. ``combine`` names the ufunc that
-    merges two partials of a field.
+    ``"total"`` (its int64, uint64 or float64), ``"count"`` or ``"place"`` (uint64); a kernel's ``partial_t``
+    has the same fields in the same order. ``combine`` names the ufunc that merges two partials of a field; a
+    field among ``places`` says where the value of the field that is named there was first met.
+    ``reference`` is the plain NumPy definition; ``answer`` makes what is returned of one value a field.
     """
 
     name: str
     fields: dict[str, str]
     combine: dict[str, np.ufunc]
     reference: Callable[[Array, Dtype], Any]
+    answer: Callable[[list[Any]], Any] = operator.itemgetter(0)
+    places: dict[str, str] = field(default_factory=dict)
     of_nothing: bool = False
     """Whether the operation has a value for an empty array (sum and count_nonzero: 0)."""
+
+
+class MinMaxLoc(NamedTuple):
+    """The extremes of an array and the flat index, in C order, at which each is first met.
+
+    As ``min``, ``max``, ``argmin`` and ``argmax`` of NumPy: the first NaN is the minimum and the maximum.
+    """
+
+    min: Any
+    max: Any
+    min_index: int
+    max_index: int
+
+
+def _first(candidates: Array, value: Any, places: Array) -> Any:
+    """The lowest of the places whose candidate is the value; if any is NaN, the value is."""
+    return places[(candidates == value) | np.isnan(candidates)].min()
 
 
 def _sum(array: Array, dtype: Dtype) -> Any:
@@ -48,6 +69,15 @@ OPS: dict[str, Op] = {
             {"lowest": "element", "highest": "element"},
             {"lowest": np.minimum, "highest": np.maximum},
             lambda a, _: (a.min(), a.max()),
+            answer=tuple,
+        ),
+        Op(
+            "minmaxloc",
+            {"lowest": "element", "highest": "element", "lowest_at": "place", "highest_at": "place"},
+            {"lowest": np.minimum, "highest": np.maximum},
+            lambda a, _: MinMaxLoc(a.min(), a.max(), int(a.argmin()), int(a.argmax())),
+            answer=MinMaxLoc._make,
+            places={"lowest_at": "lowest", "highest_at": "highest"},
         ),
         Op("sum", {"total": "total"}, {"total": np.add}, _sum, of_nothing=True),
         Op(
@@ -70,8 +100,9 @@ def _range(dtype: str) -> tuple[int, int]:
 class Reduction:
     """``op`` over all elements of an array of ``dtype`` and ``shape``.
 
-    Returns min and max in the array's dtype, minmax as a pair of these, sum as int64, uint64 or float64,
-    count_nonzero as int. NaN propagates through min and max as in NumPy; -0.0 equals 0.0.
+    Returns min and max in the array's dtype, minmax as a pair of these, minmaxloc as :class:`MinMaxLoc`, sum
+    as int64, uint64 or float64, count_nonzero as int. NaN propagates through min and max as in NumPy; -0.0
+    equals 0.0.
     """
 
     op: str
@@ -113,6 +144,7 @@ class Reduction:
             "element": self.element.kernel_numpy,
             "total": np.dtype(self.element.total),
             "count": np.dtype(np.uint64),
+            "place": np.dtype(np.uint64),
         }
         return np.dtype([(name, types[what]) for name, what in self.parts.fields.items()], align=True)
 
@@ -153,14 +185,21 @@ class Reduction:
 
     def finish(self, raw: Array) -> Any:
         """Merges ``raw``, partial results in an array of :attr:`partial_dtype`, into the answer."""
-        values = [ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()]
-        return self.answer(values)
+        merged = {name: ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()}
+        for place, name in self.parts.places.items():
+            merged[place] = _first(raw[name], merged[name], raw[place])
+        return self.answer([merged[name] for name in self.parts.fields])
 
     def answer(self, values: list[Any]) -> Any:
         """The documented return value from one merged value per field."""
-        cast = {"element": self.element.numpy.type, "total": np.dtype(self.element.total).type, "count": int}
+        cast: dict[str, Callable[[Any], Any]] = {
+            "element": self.element.numpy.type,
+            "total": np.dtype(self.element.total).type,
+            "count": int,
+            "place": int,
+        }
         typed = [cast[what](value) for value, what in zip(values, self.parts.fields.values(), strict=True)]
-        return typed[0] if len(typed) == 1 else tuple(typed)
+        return self.parts.answer(typed)
 
     def tolerance(self, array: Array) -> float:
         """Largest allowed absolute error: 0, but for float sums the bound of any order of float64 additions.
@@ -175,4 +214,9 @@ class Reduction:
         return float(bound) if np.isfinite(bound) else 0.0
 
     def verify(self, actual: Any, array: Array) -> Verification:
-        return compare(actual, self.reference(array), self.tolerance(array))
+        expected = self.reference(array)
+        if isinstance(expected, MinMaxLoc):
+            # Apart, for no one type holds all values and all places.
+            values, places = (compare(actual[part], expected[part], 0) for part in (slice(2), slice(2, 4)))
+            return places if values.ok else values
+        return compare(actual, expected, self.tolerance(array))

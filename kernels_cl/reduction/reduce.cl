@@ -9,6 +9,9 @@
 #ifndef LOADS_IN_FLIGHT
 #error "LOADS_IN_FLIGHT is not defined"
 #endif
+#ifndef FINDS_PLACES
+#error "FINDS_PLACES is not defined"
+#endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials
@@ -40,5 +43,9 @@ void reduce(__global const STORED *restrict source, const ulong length, __global
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     mine = combined(mine, lifted(load_element(source, rest), rest));
   }
-  finish(partials, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
+  mine = tree(mine, scratch, local_id);
+#if FINDS_PLACES
+  if (local_id == 0) mine = located(mine, source, length);
+#endif
+  finish(partials, mine, scratch, local_id FINISH_ARGUMENTS);
 }

@@ -9,6 +9,9 @@
 #ifndef LOADS_IN_FLIGHT
 #error "LOADS_IN_FLIGHT is not defined"
 #endif
+#ifndef FINDS_PLACES
+#error "FINDS_PLACES is not defined"
+#endif
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials
@@ -40,5 +43,9 @@ void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {
     mine = combined(mine, lifted(load_element(source, rest), rest));
   }
-  finish(partials, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
+  mine = tree(mine, scratch, local_id);
+#if FINDS_PLACES
+  if (local_id == 0) mine = located(mine, source, length);
+#endif
+  finish(partials, mine, scratch, local_id FINISH_ARGUMENTS);
 }

@@ -1,5 +1,7 @@
 // How many elements at each place of a vector are not zero.
 
+#define LANES VECTOR_WIDTH
+
 // A lane counts in 32 bits: no work-item meets 2^32 vectors.
 #define NONZERO(x) (((x) != SPLAT(ELEMENT, 0)) ? SPLAT(ELEMENT, 1) : SPLAT(ELEMENT, 0))
 

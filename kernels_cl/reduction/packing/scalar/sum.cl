@@ -1,5 +1,7 @@
 // The sum of the elements at each place of a vector.
 
+#define LANES VECTOR_WIDTH
+
 typedef struct {
   VECTOR_OF(TOTAL) total;
 } lanes_t;

@@ -1,5 +1,7 @@
 // The largest element at each place of a vector.
 
+#define LANES VECTOR_WIDTH
+
 typedef struct {
   VECTOR_OF(ELEMENT) highest;
 } lanes_t;

@@ -1,5 +1,7 @@
 // The smallest element at each place of a vector.
 
+#define LANES VECTOR_WIDTH
+
 typedef struct {
   VECTOR_OF(ELEMENT) lowest;
 } lanes_t;
