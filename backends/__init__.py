@@ -65,11 +65,23 @@ REGISTRY: dict[str, Entry] = {
         "pyopencl.array's reductions",
         "pip install 'opencl-cuda-harness[pyopencl-array]'",
     ),
+    "npp": Entry(
+        "backends.npp:NppBackend",
+        "library",
+        "NVIDIA's NPP through ctypes",
+        "pip install 'opencl-cuda-harness[npp]'",
+    ),
     "opencv": Entry(
         "backends.opencv:OpenCvBackend",
         "library",
         "OpenCV's functions on the processor",
         "pip install 'opencl-cuda-harness[opencv]'",
+    ),
+    "opencv_opencl": Entry(
+        "backends.opencv_opencl:OpenCvOpenClBackend",
+        "library",
+        "OpenCV's OpenCL path (UMat)",
+        "pip install 'opencl-cuda-harness[opencl,opencv]'",
     ),
 }
 """``role`` is reference, opencl, cuda (the two sides of the ratio) or library (a baseline)."""

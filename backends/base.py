@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
-Departure = Literal["nan", "subnormal"]
+Departure = Literal["nan", "subnormal", "extreme"]
 """A kind of special value on which a library's answer may differ from the problem's definition."""
 
 

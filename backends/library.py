@@ -19,6 +19,7 @@ POISON = 0xA5
 
 _TOLD: dict[Departure, str] = {
     "nan": "a NaN may be passed over, not propagated",
+    "extreme": "an array of nothing but its type's extreme value is answered with 0",
     "subnormal": "subnormal numbers count as zero",
 }
 

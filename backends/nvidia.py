@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from backends import cupti
+from backends import cupti, nvrtc
 from backends.base import (
     Backend,
     BackendUnavailable,
@@ -160,6 +160,21 @@ class NvidiaBackend(Backend):
 def version_text(number: int) -> str:
     """CUDA's version from its number: 13000 is 13.0."""
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def require_compiler(cuda: int) -> None:
+    """Refuses an NVRTC whose code the driver, which knows CUDA up to the number ``cuda``, does not load.
+
+    Raises:
+        BackendUnavailable: when it is too new, or missing.
+    """
+    major, minor = nvrtc.version()
+    known = cuda // 1000
+    if major > known:
+        raise BackendUnavailable(
+            f"NVRTC {major}.{minor} is too new for the driver, which knows CUDA up to {version_text(cuda)}; "
+            f"update the driver, or: pip install 'nvidia-cuda-nvrtc-cu{known}'"
+        )
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from backends import nvrtc
 from backends.base import Array, BackendUnavailable, DeviceArray, DeviceInfo
-from backends.nvidia import GATE_KERNEL, NO_DEVICE, HostGate, NvidiaBackend, device_info, version_text
+from backends.nvidia import GATE_KERNEL, NO_DEVICE, HostGate, NvidiaBackend, device_info, require_compiler
 from backends.pycuda_driver import contexts, drv, typed_errors
 
 _STREAM_NON_BLOCKING = 1
@@ -37,7 +37,6 @@ class PycudaBackend(NvidiaBackend):
 
     @classmethod
     def _device_count(cls) -> int:
-        compiler = nvrtc.version()
         try:
             drv.init()
             count = int(drv.Device.count())
@@ -45,13 +44,7 @@ class PycudaBackend(NvidiaBackend):
             raise BackendUnavailable(f"no device can be used ({error}); see nvidia-smi") from error
         if not count:
             raise BackendUnavailable(NO_DEVICE)
-        known = drv.get_driver_version() // 1000
-        if compiler[0] > known:
-            raise BackendUnavailable(
-                f"NVRTC {compiler[0]}.{compiler[1]} is too new for the driver, which knows CUDA up to "
-                f"{version_text(drv.get_driver_version())}; update the driver, or: "
-                f"pip install 'nvidia-cuda-nvrtc-cu{known}'"
-            )
+        require_compiler(drv.get_driver_version())
         return count
 
     @classmethod

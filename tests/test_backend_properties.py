@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from backends import Backend
+from backends import REGISTRY, Backend
 from harness.dtypes import DTYPES
 from harness.problems import BORDERS, IMAGE_DTYPES, OPS, Array, Laplace, Reduction
 from tests.checks import check_laplace, check_reduction, runs
@@ -50,7 +50,6 @@ def test_reductions(any_backend: Backend, op: str, array: Array) -> None:
             pytest.skip(f"{any_backend.device.key} has no {op}")
         problem = Reduction(op, array.dtype.name, array.shape)
         assume(runs(any_backend, problem))
-        assume("nan" not in any_backend.departures(problem) or not np.isnan(array).any())
         check_reduction(any_backend, op, array)
 
 
@@ -71,6 +70,8 @@ def images(draw: st.DrawFn, dtype: str) -> Array:
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)
 @given(data=st.data())
 def test_laplace(any_backend: Backend, dtype: str, border: str, data: st.DataObject) -> None:
+    if REGISTRY[any_backend.name].role == "library" and BORDERS.index(border) != IMAGE_DTYPES.index(dtype):
+        pytest.skip("of libraries a sample: OpenCV builds a kernel for each size")
     image = data.draw(images(dtype))
     channels = image.shape[2] if image.ndim == 3 else 1
     # One mask and output a border: each further pair would be one more kernel to compile.

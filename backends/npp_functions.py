@@ -1,0 +1,110 @@
+"""NPP's functions as data: names, order of arguments, types of results; its structures for ctypes.
+
+An image function takes the source, the bytes of a row and the size; a signal function the source and its
+length. Results and scratch memory follow, in an order that differs, and the context comes last.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from harness.problems import Laplace
+
+
+class Size(ctypes.Structure):
+    """NppiSize."""
+
+    _fields_ = (("width", ctypes.c_int), ("height", ctypes.c_int))
+
+
+class Point(ctypes.Structure):
+    """NppiPoint."""
+
+    _fields_ = (("x", ctypes.c_int), ("y", ctypes.c_int))
+
+
+class Context(ctypes.Structure):
+    """NppStreamContext."""
+
+    _fields_ = (
+        ("stream", ctypes.c_void_p),
+        ("device", ctypes.c_int),
+        ("multiprocessors", ctypes.c_int),
+        ("max_threads_per_multiprocessor", ctypes.c_int),
+        ("max_threads_per_block", ctypes.c_int),
+        ("shared_memory_per_block", ctypes.c_size_t),
+        ("capability_major", ctypes.c_int),
+        ("capability_minor", ctypes.c_int),
+        ("stream_flags", ctypes.c_uint),
+        ("workspace", ctypes.c_uint),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One reduction of NPP.
+
+    ``results`` are NumPy's names of what it writes; ``scratch_last``: the scratch memory follows the results;
+    ``extra``: further arguments between them.
+    """
+
+    name: str
+    scratch_name: str
+    results: tuple[str, ...]
+    signal: bool = False
+    scratch_last: bool = True
+    extra: tuple[tuple[Any, int], ...] = ()
+
+    @property
+    def library(self) -> str:
+        """The library that has it."""
+        return "npps" if self.signal else "nppist"
+
+
+_IMAGES = {"uint8": "8u", "uint16": "16u", "int16": "16s", "float32": "32f"}
+_SIGNALS = {"int32": "32s", "float64": "64f"}
+
+
+def _image(what: str, suffix: str, *results: str, **order: Any) -> Function:
+    return Function(
+        f"nppi{what}_{suffix}_C1R_Ctx", f"nppi{what}GetBufferHostSize_{suffix}_C1R_Ctx", results, **order
+    )
+
+
+def _signal(what: str, suffix: str, *results: str) -> Function:
+    return Function(f"npps{what}_{suffix}_Ctx", f"npps{what}GetBufferSize_{suffix}_Ctx", results, signal=True)
+
+
+def _reductions() -> Iterator[tuple[tuple[str, str], Function]]:
+    for dtype, suffix in _IMAGES.items():
+        yield ("min", dtype), _image("Min", suffix, dtype, scratch_last=False)
+        yield ("max", dtype), _image("Max", suffix, dtype, scratch_last=False)
+        yield ("minmax", dtype), _image("MinMax", suffix, dtype, dtype)
+        yield ("sum", dtype), _image("Sum", suffix, "float64", scratch_last=False)
+    for dtype, suffix in _SIGNALS.items():
+        yield ("min", dtype), _signal("Min", suffix, dtype)
+        yield ("max", dtype), _signal("Max", suffix, dtype)
+        yield ("minmax", dtype), _signal("MinMax", suffix, dtype, dtype)
+    yield ("minmax", "uint32"), _signal("MinMax", "32u", "uint32", "uint32")
+    yield ("sum", "float64"), _signal("Sum", "64f", "float64")
+    # Of bytes alone the values that are not zero are one range.
+    inside = ((ctypes.c_ubyte, 1), (ctypes.c_ubyte, 255))
+    yield ("count_nonzero", "uint8"), _image("CountInRange", "8u", "int32", extra=inside)
+
+
+REDUCTIONS = {
+    **dict(_reductions()),
+    ("sum", "uint8"): _image("Sum", "8u64s", "int64", scratch_last=False),
+}
+"""By operation and element type."""
+
+FILTERS = {"uint8": "8u", "int16": "16s", "float32": "32f"}
+"""The types of NPP's Laplace filter."""
+
+
+def filter_name(problem: Laplace) -> str:
+    """The function that filters images of this type and number of channels."""
+    return f"nppiFilterLaplaceBorder_{FILTERS[problem.dtype]}_C{problem.channels}R_Ctx"
