@@ -79,6 +79,7 @@ class DeviceInfo:
     the orders in which its queues (streams) can run what they are given.
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
+    ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
     """
 
     backend: str
@@ -101,6 +102,7 @@ class DeviceInfo:
     orders_groups: bool = False
     compute_capability: int = 0
     shuffles: bool = False
+    atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
 
     @property

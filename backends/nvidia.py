@@ -218,6 +218,7 @@ def device_info(
         float64=True,
         orders_groups=True,
         shuffles=True,
+        atomics64=True,
         compute_capability=10 * capability[0] + capability[1],
         physical=pci.lower(),
         details={"compute_capability": f"{capability[0]}.{capability[1]}", "driver_cuda": version_text(cuda)},

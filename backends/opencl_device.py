@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
+ATOMICS64 = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
+"""The extensions that add, compare and exchange 64-bit integers at once."""
 SHUFFLES = "cl_khr_subgroup_shuffle_relative"
 """The extension by which a kernel moves values between the work-items of a sub-group."""
 _CUDA_L2_CACHE_SIZE = 38
@@ -149,6 +151,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         + _first(device, "compute_capability_minor_nv"),
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
         shuffles=wave_width > 1 or SHUFFLES in device.extensions.split(),
+        atomics64=set(device.extensions.split()) >= ATOMICS64,
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )
 

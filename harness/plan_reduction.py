@@ -7,24 +7,19 @@ from typing import Final
 import numpy as np
 
 from backends.base import DeviceInfo
-from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
+from harness.finishing import finishing
+from harness.plans import Plan
 from harness.problems import Reduction
 from harness.reduction_limits import scratch_partials
 from harness.variants import PER_PROBLEM, Groups, ReductionVariant
-
-_FINISH_PIECES = {"relaunch": ("host", "relaunch")}
-"""Where a finish is more than the piece of its name: what is merged by a launch is left as for the host."""
 
 _REDUX: Final[dict[np.ufunc, str]] = {np.minimum: "min", np.maximum: "max"}
 """What redux.sync, an instruction of NVIDIA's GPUs, does across a wave with integers of 32 bits or less."""
 _REDUX_CAPABILITY = 80
 
-MERGED_PER_ITEM = 16
-"""Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
-
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
-    """One launch over the source; with finish ``relaunch``, more merge the partial results."""
+    """One launch over the source, and what the variant's finish adds."""
     groups = num_groups(
         problem.size,
         variant.vector_width * variant.loads_in_flight,
@@ -32,35 +27,17 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         variant.groups,
         device,
     )
-    partial_bytes = problem.partial_dtype.itemsize
-    arguments = (Source(), Scalar(problem.size), Buffer("partials"))
-    launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)]
-    buffers = {"partials": groups * partial_bytes}
-    result, count = "partials", groups
-    zeroed = frozenset[str]()
-    if variant.finish == "last_group":
-        finishing = (*arguments, Buffer("tickets"), Buffer("answer"))
-        launches = [PlannedLaunch("reduce", (groups,), (variant.group_size,), finishing)]
-        buffers |= {"tickets": 4, "answer": partial_bytes}
-        result, count, zeroed = "answer", 1, frozenset({"tickets"})
-    elif variant.finish == "relaunch":
-        while count > 1:
-            merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
-            name = f"merged_{merged}"
-            merge = (Buffer(result), Scalar(count, "uint32"), Buffer(name))
-            launches.append(PlannedLaunch("merge", (merged,), (variant.group_size,), merge))
-            buffers[name] = merged * partial_bytes
-            result, count = name, merged
+    finish = finishing(problem, variant, groups)
     return Plan(
-        files=_files(problem, variant),
-        macros=_macros(problem, variant, device),
-        buffers=buffers,
-        launches=tuple(launches),
-        result=result,
+        files=_files(problem, variant, finish.pieces),
+        macros={**_macros(problem, variant, device), **finish.macros},
+        buffers=finish.buffers,
+        launches=finish.launches,
+        result=finish.result,
         result_dtype=problem.partial_dtype,
-        result_count=count,
+        result_count=finish.result_count,
         result_location="device",
-        zeroed=zeroed,
+        zeroed=finish.zeroed,
     )
 
 
@@ -70,7 +47,7 @@ def num_groups(size: int, elements_per_item: int, group_size: int, groups: Group
     return needed if groups == PER_PROBLEM else min(needed, groups * device.compute_units)
 
 
-def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
+def _files(problem: Reduction, variant: ReductionVariant, finish: tuple[str, ...]) -> tuple[str, ...]:
     folder = "reduction"
     return (
         "dialect",
@@ -83,7 +60,7 @@ def _files(problem: Reduction, variant: ReductionVariant) -> tuple[str, ...]:
         f"{folder}/packing/{variant.packing}/{problem.op}",
         f"stride/{variant.stride}",
         f"{folder}/tree/{variant.tree}",
-        *(f"{folder}/finish/{piece}" for piece in _FINISH_PIECES.get(variant.finish, (variant.finish,))),
+        *(f"{folder}/{piece}" for piece in finish),
         f"{folder}/reduce",
     )
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from backends.base import DeviceInfo
 from harness import packing
+from harness.finishing import cell_bits, cell_fields
 from harness.problems import Reduction
 
 if TYPE_CHECKING:
     from harness.variants import ReductionVariant
 
 
+ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
+"""The finishes in which a group of the launch sees what the others wrote."""
+
+
 def reduction_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
     """Why ``device`` cannot run ``variant`` on ``problem``, beside what holds for every kind of problem."""
     found = []
-    if variant.finish == "last_group" and not device.orders_groups:
-        found.append("finish last_group: this API cannot order the work-groups of one launch on this device")
+    if variant.finish in ONE_LAUNCH and not device.orders_groups:
+        found.append(
+            f"finish {variant.finish}: this API cannot order the work-groups of one launch on this device"
+        )
+    if variant.finish == "atomic":
+        found += _atomic_violations(problem, device)
     if variant.tree == "sub_group" and not device.shuffles:
         found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
     if variant.packing == "packed":
@@ -27,6 +36,14 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
             f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
         )
     return found
+
+
+def _atomic_violations(problem: Reduction, device: DeviceInfo) -> list[str]:
+    if not cell_fields(problem):
+        return [f"finish atomic: no atomics combine the partial results of {problem.op} on {problem.dtype}"]
+    if cell_bits(problem) == 64 and not device.atomics64:
+        return ["finish atomic: the device has no atomics on 64 bits"]
+    return []
 
 
 def scratch_partials(variant: ReductionVariant, device: DeviceInfo) -> int:

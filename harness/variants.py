@@ -114,7 +114,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
         "compare": ("operator", "builtin"),
         "packing": ("scalar", "packed"),
-        "finish": ("relaunch", "host", "last_group"),
+        "finish": ("relaunch", "host", "last_group", "atomic"),
     },
     "laplace": {
         "border_code": ("branches", "select", "mapped"),

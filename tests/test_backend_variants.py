@@ -10,7 +10,7 @@ import pytest
 from backends import Backend
 from harness.dtypes import DTYPES, Dtype
 from harness.ladders import LADDERS
-from harness.packing import PACKED_OPS, packs, violations
+from harness.packing import PACKED_OPS, packs
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -32,8 +32,10 @@ from harness.variants import (
     group_items,
     label,
     variant_from_json,
+    violations,
 )
 from tests.checks import Point, check_laplace, check_reduction, pairwise, require, skipping, spelled
+from tests.test_variants import GPU
 
 FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
 """In place of the 65 values of the axis: they are all the same code."""
@@ -56,14 +58,13 @@ def _fits(point: Point) -> bool:
     )
 
 
-def _packs(point: Point) -> bool:
-    """Whether what is packed can be: other limits are a device's own."""
-    problem = Reduction(point["op"], point["dtype"], (1,))
-    return point["packing"] != "packed" or not violations(problem, point["vector_width"])
+def _reduces(point: Point) -> bool:
+    """Whether a device that lacks nothing can: other limits are a device's own."""
+    return not violations(variant_of("reduction", point), Reduction(point["op"], point["dtype"], (1,)), GPU)
 
 
 REDUCTIONS = pairwise(
-    {"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _packs
+    {"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _reduces
 )
 LAPLACES = pairwise(
     {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.dtypes import DTYPES
-from harness.plan_reduction import MERGED_PER_ITEM
+from harness.finishing import MERGED_PER_ITEM
 from harness.planning import plan
 from harness.plans import Buffer, Plan, Scalar, Source
 from harness.problems import (

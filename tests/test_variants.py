@@ -52,10 +52,19 @@ GPU = DeviceInfo(
     wave_width=32,
     float64=True,
     physical="0000:3b:00.0",
+    orders_groups=True,
     shuffles=True,
+    atomics64=True,
 )
 SMALL_GPU = replace(
-    GPU, max_group_size=256, local_memory_bytes=2**14, float64=False, wave_width=0, shuffles=False
+    GPU,
+    max_group_size=256,
+    local_memory_bytes=2**14,
+    float64=False,
+    wave_width=0,
+    shuffles=False,
+    orders_groups=False,
+    atomics64=False,
 )
 CPU = replace(
     GPU, shuffles=False, kind="cpu", compute_units=2, max_group_size=4096, wave_width=1, physical="cpu"
@@ -228,6 +237,27 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("min", "int8", (9,)),
             SMALL_GPU,
             "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+        ),
+        (
+            ReductionVariant(finish="atomic"),
+            Reduction("min", "float32", (9,)),
+            GPU,
+            "finish atomic: no atomics combine the partial results of min on float32",
+        ),
+        (
+            ReductionVariant(finish="atomic"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, atomics64=False),
+            "finish atomic: the device has no atomics on 64 bits",
+        ),
+        *(
+            (
+                ReductionVariant(finish=finish),
+                Reduction("min", "uint8", (9,)),
+                SMALL_GPU,
+                f"finish {finish}: this API cannot order the work-groups of one launch on this device",
+            )
+            for finish in ("last_group", "atomic")
         ),
         (
             ReductionVariant(tree="sub_group", group_size=1024),

@@ -25,10 +25,12 @@ OPTIONS = ("--data-races", "--uninitialized", "--num-threads", "1", "--build-opt
 optimiser makes (llvm.experimental.noalias.scope.decl of restrict), and its check of what is initialised
 crashes on some of the vectors."""
 
-_IN_LAST_GROUP = r"\n\s*At line \d+ \(column \d+\) of kernels_cl/reduction/finish/last_group\.cl:"
+_IN_ORDER = (
+    r"\n\s*At line \d+ \(column \d+\) of kernels_cl/reduction/(ticket|finish/last_group|finish/atomic)\.cl:"
+)
 
 EXCEPTIONS: dict[str, str] = {
-    rf"data race at global memory address(?s:.)*{_IN_LAST_GROUP}(?s:.)*{_IN_LAST_GROUP}": (
+    rf"data race at global memory address(?s:.)*{_IN_ORDER}(?s:.)*{_IN_ORDER}": (
         "The last group reads what the others wrote, and resets their tickets, after each has taken its "
         "ticket by an atomic behind a fence. Oclgrind knows no order between groups, whatever the atomics."
     ),

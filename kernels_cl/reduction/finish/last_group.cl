@@ -6,13 +6,7 @@
 // Where the first work-item tells the others of its group whether theirs is the last.
 #define FINISH_LOCALS __local uint told;
 
-// differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
-#ifdef __NV_CL_C_VERSION
-#define ORDER_GROUPS() asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#else
-#define ORDER_GROUPS() mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-#define TAKE_TICKET(tickets) atomic_inc(tickets)
+// differs: in OpenCL C a barrier orders one kind of memory or both.
 #define SYNCHRONIZE() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // end differs
 
@@ -25,9 +19,7 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
   const uint num_groups = get_num_groups(0);
   if (local_id == 0) {
     partials[get_group_id(0)] = mine;
-    ORDER_GROUPS();
-    is_last = TAKE_TICKET(tickets) == num_groups - 1;
-    if (is_last) ORDER_GROUPS();
+    is_last = take_ticket(tickets) == num_groups - 1;
   }
 #if GROUP_SIZE > 1
   if (local_id == 0) *told = is_last;

@@ -6,10 +6,7 @@
 // Where the first work-item tells the others of its group whether theirs is the last.
 #define FINISH_LOCALS __shared__ uint told;
 
-// differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
-// __threadfence() is sequentially consistent, which costs microseconds; releasing and acquiring is enough.
-#define ORDER_GROUPS() asm volatile("fence.acq_rel.gpu;" ::: "memory")
-#define TAKE_TICKET(tickets) atomicAdd(tickets, 1)
+// differs: in OpenCL C a barrier orders one kind of memory or both.
 #define SYNCHRONIZE() __syncthreads()
 // end differs
 
@@ -22,9 +19,7 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
   const uint num_groups = gridDim.x;
   if (local_id == 0) {
     partials[blockIdx.x] = mine;
-    ORDER_GROUPS();
-    is_last = TAKE_TICKET(tickets) == num_groups - 1;
-    if (is_last) ORDER_GROUPS();
+    is_last = take_ticket(tickets) == num_groups - 1;
   }
 #if GROUP_SIZE > 1
   if (local_id == 0) *told = is_last;

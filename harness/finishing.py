@@ -1,0 +1,124 @@
+"""How the groups' partial results become one: launches, buffers and pieces of kernel of each finish."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from harness.plans import Argument, Buffer, PlannedLaunch, Scalar, Source
+from harness.problems import Reduction
+
+if TYPE_CHECKING:
+    from harness.variants import ReductionVariant
+
+MERGED_PER_ITEM = 16
+"""Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
+
+_IN_CELLS: Final[dict[np.ufunc, str]] = {np.minimum: "LEAST", np.maximum: "GREATEST", np.add: "ADDED"}
+"""How the kernels combine a field into a cell of memory by atomics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """What a finish takes: the fields are those of :class:`harness.plans.Plan`; ``pieces`` and ``macros`` are
+    its part of the source.
+    """
+
+    pieces: tuple[str, ...]
+    launches: tuple[PlannedLaunch, ...]
+    buffers: Mapping[str, int]
+    result: str
+    result_count: int = 1
+    zeroed: frozenset[str] = frozenset()
+    macros: Mapping[str, str | int] = field(default_factory=dict)
+
+
+def finishing(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    """The finish of ``variant`` after ``groups`` work-groups have reduced the source."""
+    return _FINISHES[variant.finish](problem, variant, groups)
+
+
+def cell_fields(problem: Reduction) -> dict[str, str]:
+    """The fields of a partial result with how atomics combine each; empty where they cannot combine all."""
+    parts = problem.parts
+    kinds = {name: _IN_CELLS.get(parts.combine[name]) for name in parts.fields if name in parts.combine}
+    found = {name: kind for name, kind in kinds.items() if kind}
+    integers = all(problem.partial_dtype[name].kind in "iu" for name in parts.fields)
+    return found if integers and len(found) == len(parts.fields) else {}
+
+
+def cell_bits(problem: Reduction) -> int:
+    """Bits of the atomics that combine a problem's partial results: 32 or 64."""
+    names = problem.parts.fields
+    return max(32, *(8 * problem.partial_dtype[name].itemsize for name in names))
+
+
+def _reduce(variant: ReductionVariant, groups: int, *arguments: Argument, size: int) -> PlannedLaunch:
+    return PlannedLaunch("reduce", (groups,), (variant.group_size,), (Source(), Scalar(size), *arguments))
+
+
+def _on_host(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    return Finishing(
+        pieces=("finish/host",),
+        launches=(_reduce(variant, groups, Buffer("partials"), size=problem.size),),
+        buffers={"partials": groups * problem.partial_dtype.itemsize},
+        result="partials",
+        result_count=groups,
+    )
+
+
+def _relaunch(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    """What is merged by a launch is left as for the host."""
+    first = _on_host(problem, variant, groups)
+    launches, buffers = list(first.launches), dict(first.buffers)
+    result, count = first.result, groups
+    while count > 1:
+        merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
+        name = f"merged_{merged}"
+        merge = (Buffer(result), Scalar(count, "uint32"), Buffer(name))
+        launches.append(PlannedLaunch("merge", (merged,), (variant.group_size,), merge))
+        buffers[name] = merged * problem.partial_dtype.itemsize
+        result, count = name, merged
+    return Finishing((*first.pieces, "finish/relaunch"), tuple(launches), buffers, result)
+
+
+def _last_group(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    arguments = (Buffer("partials"), Buffer("tickets"), Buffer("answer"))
+    partial_bytes = problem.partial_dtype.itemsize
+    return Finishing(
+        pieces=("ticket", "finish/last_group"),
+        launches=(_reduce(variant, groups, *arguments, size=problem.size),),
+        buffers={"partials": groups * partial_bytes, "tickets": 4, "answer": partial_bytes},
+        result="answer",
+        zeroed=frozenset({"tickets"}),
+    )
+
+
+def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    arguments = (Buffer("answer"), Buffer("tickets"), Buffer("cells"))
+    bits, kinds = cell_bits(problem), cell_fields(problem)
+    fields = (f"FIELD({at}, {name}, {kind})" for at, (name, kind) in enumerate(kinds.items()))
+    cells: dict[str, str | int] = {
+        "CELL": {32: "uint", 64: "ulong"}[bits],
+        "CELL_BITS": bits,
+        "CELL_FIELDS": " ".join(fields),
+    }
+    return Finishing(
+        pieces=("ticket", "finish/atomic"),
+        launches=(_reduce(variant, groups, *arguments, size=problem.size),),
+        buffers={"answer": problem.partial_dtype.itemsize, "tickets": 4, "cells": len(kinds) * bits // 8},
+        result="answer",
+        zeroed=frozenset({"tickets", "cells"}),
+        macros=cells,
+    )
+
+
+_FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {
+    "relaunch": _relaunch,
+    "host": _on_host,
+    "last_group": _last_group,
+    "atomic": _atomic,
+}
