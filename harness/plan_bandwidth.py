@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from backends.base import DeviceInfo
-from harness.plan_reduction import num_groups
+from harness.grids import num_groups
 from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source, Submission
 from harness.problems import Bandwidth, Empty
 from harness.variants import BandwidthVariant, LaunchVariant
@@ -16,11 +16,7 @@ _RAW = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}
 def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> Plan:
     """One launch. A read stores its checksums only in a launch made when the answer is fetched."""
     itemsize = problem.element.itemsize
-    per_item = variant.vector_width * variant.loads_in_flight
-    geometry = (
-        (num_groups(problem.size, per_item, variant.group_size, variant.groups, device),),
-        (variant.group_size,),
-    )
+    geometry = (num_groups(problem.size, variant, device),), (variant.group_size,)
     macros: dict[str, str | int] = {
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,

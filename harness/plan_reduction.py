@@ -8,10 +8,11 @@ import numpy as np
 
 from backends.base import DeviceInfo
 from harness.finishing import finishing
+from harness.grids import num_groups
 from harness.plans import Plan
 from harness.problems import Reduction
 from harness.reduction_limits import scratch_partials
-from harness.variants import PER_PROBLEM, Groups, ReductionVariant
+from harness.variants import ReductionVariant
 
 _REDUX: Final[dict[np.ufunc, str]] = {np.minimum: "min", np.maximum: "max"}
 """What redux.sync, an instruction of NVIDIA's GPUs, does across a wave with integers of 32 bits or less."""
@@ -20,13 +21,7 @@ _REDUX_CAPABILITY = 80
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
     """One launch over the source, and what the variant's finish adds."""
-    groups = num_groups(
-        problem.size,
-        variant.vector_width * variant.loads_in_flight,
-        variant.group_size,
-        variant.groups,
-        device,
-    )
+    groups = num_groups(problem.size, variant, device)
     finish = finishing(problem, variant, groups)
     return Plan(
         files=_files(problem, variant, finish.pieces),
@@ -39,12 +34,6 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         result_location="device",
         zeroed=finish.zeroed,
     )
-
-
-def num_groups(size: int, elements_per_item: int, group_size: int, groups: Groups, device: DeviceInfo) -> int:
-    """Work-groups for ``size`` elements: what the problem needs, at most ``groups`` x compute units."""
-    needed = max(1, -(-size // (elements_per_item * group_size)))
-    return needed if groups == PER_PROBLEM else min(needed, groups * device.compute_units)
 
 
 def _files(problem: Reduction, variant: ReductionVariant, finish: tuple[str, ...]) -> tuple[str, ...]:

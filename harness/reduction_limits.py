@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from backends.base import DeviceInfo
 from harness import packing
 from harness.finishing import cell_bits, cell_fields
+from harness.grids import grid_violations, num_groups
 from harness.problems import Reduction
 
 if TYPE_CHECKING:
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
 """The finishes in which a group of the launch sees what the others wrote."""
 
+MAX_COUNT: Final = 2**32
+"""Vectors after which a lane of a scalar count would overflow its 32 bits."""
+
 
 def reduction_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
     """Why ``device`` cannot run ``variant`` on ``problem``, beside what holds for every kind of problem."""
-    found = []
+    found = grid_violations(problem.size, variant, device)
     if variant.finish in ONE_LAUNCH and not device.orders_groups:
         found.append(
             f"finish {variant.finish}: this API cannot order the work-groups of one launch on this device"
@@ -30,6 +34,9 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
     if variant.packing == "packed":
         found += packing.violations(problem, variant.vector_width)
+    vectors = _vectors_per_item(variant, problem, device)
+    if problem.op == "count_nonzero" and vectors >= MAX_COUNT:
+        found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
     local = scratch_partials(variant, device) * problem.partial_dtype.itemsize
     if local > device.local_memory_bytes:
         found.append(
@@ -44,6 +51,11 @@ def _atomic_violations(problem: Reduction, device: DeviceInfo) -> list[str]:
     if cell_bits(problem) == 64 and not device.atomics64:
         return ["finish atomic: the device has no atomics on 64 bits"]
     return []
+
+
+def _vectors_per_item(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> int:
+    items = num_groups(problem.size, variant, device) * variant.group_size
+    return -(-problem.size // (items * variant.vector_width))
 
 
 def scratch_partials(variant: ReductionVariant, device: DeviceInfo) -> int:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
 from backends.base import DeviceInfo
+from harness.grids import grid_violations
 from harness.plans import Events, Order
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.reduction_limits import reduction_violations
@@ -233,6 +234,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
         )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
         found += reduction_violations(variant, problem, device)
+    if isinstance(variant, BandwidthVariant) and isinstance(problem, Bandwidth):
+        found += grid_violations(problem.size, variant, device)
     if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
         found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):

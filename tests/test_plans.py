@@ -12,6 +12,7 @@ import pytest
 
 from harness.dtypes import DTYPES
 from harness.finishing import MERGED_PER_ITEM
+from harness.grids import MAX_GROUPS
 from harness.planning import plan
 from harness.plans import Buffer, Plan, Scalar, Source
 from harness.problems import (
@@ -45,7 +46,7 @@ from tests.test_variants import CPU, GPU
 
 ROOT = Path(__file__).parent.parent
 DIALECTS: tuple[Dialect, ...] = ("cl", "cu")
-SIZES = (1, 255, 4097, 70001, 2**26)
+SIZES = (1, 255, 4097, 70001, 2**26, 2**31 + 3)
 
 
 def point_of(kind: str, point: Point) -> tuple[dict[str, Any], Variant]:
@@ -111,6 +112,7 @@ def test_arguments_name_buffers_that_there_are() -> None:
         for launch in (*made.launches, *made.readback):
             assert len(launch.num_groups) == len(launch.group_size) in (1, 2)
             assert min(*launch.num_groups, *launch.group_size) >= 1
+            assert launch.num_groups[0] <= MAX_GROUPS
             for argument in launch.arguments:
                 assert isinstance(argument, (Source, Buffer, Scalar))
                 if isinstance(argument, Buffer):

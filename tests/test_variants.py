@@ -227,6 +227,24 @@ def _needs_float64(problem: Problem) -> bool:
             "2 of int8 do not fill a word of 32 bits",
         ),
         (
+            ReductionVariant(group_size=1),
+            Reduction("min", "int8", (2**31,)),
+            GPU,
+            "2147483648 groups are over CUDA's limit of 2147483647",
+        ),
+        (
+            BandwidthVariant(groups=PER_PROBLEM, group_size=4),
+            Bandwidth("read", "int8", 2**33),
+            GPU,
+            "2147483648 groups are over",
+        ),
+        (
+            ReductionVariant(groups=1, group_size=1),
+            Reduction("count_nonzero", "int8", (2**32,)),
+            replace(GPU, compute_units=1),
+            "meets 4294967296 vectors and counts in 32 bits",
+        ),
+        (
             ReductionVariant(packing="packed"),
             Reduction("min", "int32", (9,)),
             GPU,
