@@ -1,7 +1,15 @@
 // The smallest and the largest element so far, and the vectors in which each was first met. A place for each element
 // would cost more than the comparison; a work-item's extremes change a few times only, mostly at the start.
 
+#ifndef WAVE_WIDTH
+#error "WAVE_WIDTH is not defined"
+#endif
+
 #define LANES 1
+
+// differs: a processor's compiler would turn an unrolled loop into choices that are made for each vector.
+#define SELDOM _Pragma("unroll")
+// end differs
 
 typedef partial_t lanes_t;
 
@@ -10,24 +18,19 @@ __device__ inline lanes_t no_lanes(void) {
 }
 
 __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  bool is_lower = false;
-  bool is_higher = false;
-  EACH_LANE is_lower |= ANY(IS_LOWER(LANE(vector), SPLAT(ELEMENT, lanes.lowest)));
-  EACH_LANE is_higher |= ANY(IS_HIGHER(LANE(vector), SPLAT(ELEMENT, lanes.highest)));
-  if (is_lower) {
-    lanes.lowest_at = position;
-#pragma unroll
-    for (int at = 0; at < VECTOR_WIDTH; ++at) {
-      const ELEMENT element = LANE_AT(ELEMENT, vector, at);
-      if (IS_LOWER(element, lanes.lowest)) lanes.lowest = element;
+  bool is_beyond = false;
+  EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(vector), SPLAT(ELEMENT, lanes.lowest)) |
+                             IS_HIGHER(LANE(vector), SPLAT(ELEMENT, lanes.highest)));
+  if (!is_beyond) return lanes;
+  SELDOM for (int at = 0; at < VECTOR_WIDTH; ++at) {
+    const ELEMENT element = LANE_AT(ELEMENT, vector, at);
+    if (IS_LOWER(element, lanes.lowest)) {
+      lanes.lowest = element;
+      lanes.lowest_at = position;
     }
-  }
-  if (is_higher) {
-    lanes.highest_at = position;
-#pragma unroll
-    for (int at = 0; at < VECTOR_WIDTH; ++at) {
-      const ELEMENT element = LANE_AT(ELEMENT, vector, at);
-      if (IS_HIGHER(element, lanes.highest)) lanes.highest = element;
+    if (IS_HIGHER(element, lanes.highest)) {
+      lanes.highest = element;
+      lanes.highest_at = position;
     }
   }
   return lanes;
