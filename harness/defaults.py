@@ -34,7 +34,13 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
-            vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1, finish="host"
+            vector_width=width,
+            loads_in_flight=4,
+            stride="local",
+            groups=4,
+            group_size=1,
+            compare="builtin",
+            finish="host",
         )
     # 16-byte loads. From memory, elements wide or packed want the compute units full: many work-items,
     # so few registers each, so few loads in flight. From the cache, or with the many registers that narrow

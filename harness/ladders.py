@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from harness.variants import PER_PROBLEM, LaplaceVariant, ReductionVariant, Variant, difference, label
+from harness.variants import LaplaceVariant, ReductionVariant, Variant, difference, label
+
+Rung = TypeVar("Rung", ReductionVariant, LaplaceVariant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +37,86 @@ def _change(before: Variant, after: Variant) -> str:
     return ", ".join(f"{axis} = {value}" for axis, value in difference(before, after).items())
 
 
-def _reduction_steps() -> tuple[ReductionVariant, ...]:
-    naive = ReductionVariant(groups=PER_PROBLEM, group_size=256, tree="naive", finish="relaunch")
-    sequential = replace(naive, tree="sequential")
-    vectors = replace(sequential, vector_width=4)
-    fixed_groups = replace(vectors, groups=8)
-    in_flight = replace(fixed_groups, loads_in_flight=4)
-    on_host = replace(in_flight, finish="host")
-    one_launch = replace(on_host, finish="last_group")
-    return naive, sequential, vectors, fixed_groups, in_flight, on_host, one_launch
-
-
-def _laplace_steps() -> tuple[LaplaceVariant, ...]:
-    basic = LaplaceVariant(border_code="branches", group_width=32, group_height=8)
-    select = replace(basic, border_code="select")
-    mapped = replace(select, border_code="mapped")
-    vectors = replace(mapped, vector_width=4)
-    rows = replace(vectors, rows_per_item=8)
-    in_flight = replace(rows, loads_in_flight=4)
-    return basic, select, mapped, vectors, rows, in_flight
+def _climb(base: Rung, *changes: tuple[str, Any]) -> tuple[Rung, ...]:
+    """The base, then a rung for each change of one axis to a value."""
+    rungs = [base]
+    for axis, value in changes:
+        rungs.append(replace(rungs[-1], **{axis: value}))
+    return tuple(rungs)
 
 
 LADDERS: dict[str, Ladder] = {
     ladder.name: ladder
     for ladder in (
         Ladder(
-            "reduction_steps",
-            "from one element a work-item and a diverging tree to few groups with several loads in flight",
-            "steps common to yan2011 and pcl",
-            _reduction_steps(),
+            "yan2011",
+            "contiguous reads of a buffer, vectors, half store, few groups, finish on the host, built-in min",
+            "yan2011, steps 1 to 5; the last rung is its group size for the Tesla C2050",
+            _climb(
+                ReductionVariant(),
+                ("vector_width", 4),
+                ("vector_width", 16),
+                ("vector_width", 8),
+                ("tree", "half_store"),
+                ("groups", 2),
+                ("finish", "atomic"),
+                ("finish", "host"),
+                ("compare", "builtin"),
+                ("group_size", 512),
+            ),
+        ),
+        Ladder(
+            "pcl",
+            "strides inside a work-item, trees inside a group, finishes between groups",
+            "pcl, its three levels in their order, groups of 256 throughout",
+            _climb(
+                ReductionVariant(stride="local", tree="naive"),
+                ("groups", 4),
+                ("stride", "global"),
+                ("tree", "sequential"),
+                ("tree", "unrolled"),
+                ("finish", "host"),
+                ("finish", "last_group"),
+            ),
+        ),
+        Ladder(
+            "tutorial",
+            "vectors of four, then two of them added while they are loaded; the host adds the groups' sums",
+            "tutorial; it keeps the vector in the tree, where our groups reduce single elements",
+            _climb(ReductionVariant(finish="host"), ("vector_width", 4), ("loads_in_flight", 2)),
+        ),
+        Ladder(
+            "modern",
+            "from one element a work-item to 16-byte loads in flight, shuffles, packed words and one launch",
+            "this harness; the four-way tree is what yan2011 leaves for the future",
+            _climb(
+                ReductionVariant(tree="naive"),
+                ("tree", "sequential"),
+                ("tree", "quad"),
+                ("tree", "sub_group"),
+                ("vector_width", 4),
+                ("vector_width", 16),
+                ("groups", 8),
+                ("loads_in_flight", 2),
+                ("compare", "builtin"),
+                ("packing", "packed"),
+                ("finish", "host"),
+                ("finish", "last_group"),
+            ),
         ),
         Ladder(
             "laplace_steps",
             "from a pixel a work-item with branches at the border to vectors marching down rows",
             "jia2012, the steps that the kernels have so far",
-            _laplace_steps(),
+            _climb(
+                LaplaceVariant(),
+                ("border_code", "select"),
+                ("border_code", "mapped"),
+                ("vector_width", 4),
+                ("rows_per_item", 8),
+                ("loads_in_flight", 4),
+            ),
         ),
     )
 }
-"""Every ladder by the name that a suite uses. The studies' full ladders join here, one row each."""
+"""Every ladder by the name that a suite uses."""

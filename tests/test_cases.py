@@ -12,10 +12,10 @@ from backends import DeviceInfo
 from harness.cases import expand, select_devices, skip_reason
 from harness.defaults import default_variant
 from harness.ladders import LADDERS
-from harness.problems import Bandwidth, Empty, Laplace, Reduction
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.records import Case
 from harness.suite import Suite, load_suite, suite_names
-from harness.variants import BandwidthVariant, LaunchVariant, Plain, ReductionVariant
+from harness.variants import BandwidthVariant, LaunchVariant, Plain, ReductionVariant, Variant
 
 GPU = DeviceInfo(
     backend="opencl",
@@ -43,6 +43,9 @@ CPU = replace(
 )
 NUMPY = replace(CPU, backend="numpy", index=0, platform="NumPy")
 DEVICES = [NUMPY, GPU, CPU, CUDA, CUPY]
+
+
+RUNGS = {rung for ladder in LADDERS.values() for rung in ladder.rungs}
 
 
 def _suite(tmp_path: Path, text: str) -> Suite:
@@ -80,9 +83,9 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
 
 
 def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction('variants = ["reduction_steps", {vector_width = 2}]'))
+    suite = _suite(tmp_path, _reduction('variants = ["modern", {vector_width = 2}]'))
     cases = _compared(expand(suite, [CUDA, CUPY]))
-    rungs = (*LADDERS["reduction_steps"].rungs, ReductionVariant(vector_width=2))
+    rungs = (*LADDERS["modern"].rungs, ReductionVariant(vector_width=2))
     first = Reduction("min", "int32", (100, 3))
     assert [c.variant for c in cases if c.backend == "cuda" and c.problem == first] == list(rungs)
     assert sum(case.backend == "cupy" for case in cases) == 2
@@ -219,9 +222,21 @@ def test_default_variants_of_the_suites_run_on_ordinary_devices(name: str) -> No
     suite = load_suite(name)
     by_key = {(device.backend, device.index): device for device in DEVICES}
     for case in expand(suite, [GPU, CPU, CUDA, CUPY]):
-        if isinstance(case.variant, LaunchVariant):
-            continue  # A study of every way to launch, not of a default.
-        assert skip_reason(case, by_key[case.backend, case.device], suite) is None
+        device = by_key[case.backend, case.device]
+        if isinstance(case.variant, LaunchVariant) or case.variant in RUNGS:
+            continue  # Studies of every way to launch, and of every step: some have reasons to skip.
+        assert skip_reason(case, device, suite) is None
+
+
+@pytest.mark.parametrize("name", ["yan2011", "pcl", "tutorial", "modern"])
+def test_a_study_has_each_of_its_rungs_on_gpus_and_on_processors(name: str) -> None:
+    for device in (GPU, CPU, CUDA):
+        cases = _compared(expand(load_suite(name), [device]))
+        by_problem: dict[Problem, set[Variant]] = {}
+        for case in cases:
+            by_problem.setdefault(case.problem, set()).add(case.variant)
+        for problem, variants in by_problem.items():
+            assert variants == {*LADDERS[name].rungs, default_variant(problem, device)}
 
 
 def test_cases_survive_the_run_file() -> None:

@@ -179,7 +179,7 @@ TABLES = {
     "title": "fuzz",
     "measure": {"samples": 3, "case_seconds": 0.5, "limit_s": 9.0, "reference_limit_bytes": 4},
     "reduction": [{"ops": ["min"], "dtypes": ["int8"], "shapes": [[3, 4]], "caches": ["hot"],
-                   "variants": ["default", {"vector_width": 4}, "reduction_steps"]}],
+                   "variants": ["default", {"vector_width": 4}, "modern"]}],
     "laplace": [{"masks": ["four"], "borders": ["constant"], "outputs": ["laplacian"], "dtypes": ["uint8"],
                  "channels": [1], "sizes": [[9, 7]], "border_value": 3.0,
                  "variants": [{"rows_per_item": 2}]}],

@@ -61,12 +61,12 @@ def test_own_suite_has_defaults(tmp_path: Path) -> None:
 
 def test_variants_are_default_table_or_ladder(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    variants = 'variants = ["default", {vector_width = 4}, "reduction_steps"]'
+    variants = 'variants = ["default", {vector_width = 4}, "modern"]'
     path.write_text(REDUCTION + variants, encoding="utf-8")
     default, table, ladder = load_suite(str(path)).reduction[0].variants
     assert default == DEFAULT
     assert table == (ReductionVariant(vector_width=4),)
-    assert ladder == LADDERS["reduction_steps"].rungs
+    assert ladder == LADDERS["modern"].rungs
 
 
 def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
         ("shapes = [[0, 5]]", ["reduction[1].shapes[0][0]", "greater than 0", "not 0"]),
         ("shapes = [[]]", ["reduction[1].shapes[0]", "is empty"]),
         ("ops = []", ["reduction[1].ops", "is empty"]),
-        ('variants = ["defualt"]', ["reduction[1].variants[0]", "'defualt'", "reduction_steps", "'default'"]),
-        ('variants = ["laplace_steps"]', ["reduction[1].variants[0]", "'laplace_steps'", "reduction_steps"]),
+        ('variants = ["defualt"]', ["reduction[1].variants[0]", "'defualt'", "modern", "'default'"]),
+        ('variants = ["laplace_steps"]', ["reduction[1].variants[0]", "'laplace_steps'", "modern"]),
         ("variants = [{vector_widht = 4}]", ["reduction[1].variants[0]", "'vector_widht'", "vector_width"]),
         (
             "variants = [{vector_width = 3}]",
