@@ -65,6 +65,12 @@ REGISTRY: dict[str, Entry] = {
         "pyopencl.array's reductions",
         "pip install 'opencl-cuda-harness[pyopencl-array]'",
     ),
+    "cub": Entry(
+        "backends.cub:CubBackend",
+        "library",
+        "CUB's reductions (cuda.compute)",
+        "pip install 'opencl-cuda-harness[cub]'",
+    ),
     "npp": Entry(
         "backends.npp:NppBackend",
         "library",

@@ -19,7 +19,7 @@ from harness.records import FORMAT
 PACKAGES = (
     "opencl-cuda-harness", "numpy", "scipy", "scikit-image", "pyopencl", "pocl-binary-distribution", "pycuda",
     "cuda-bindings", "nvidia-cuda-nvrtc", "cupti-python", "nvidia-cuda-cupti*", "cupy*", "opencv-*",
-    "nvidia-npp*", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
+    "nvidia-npp*", "cuda-cccl", "cuda-core", "torch", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
 )  # fmt: skip
 """The packages whose versions a run records where they are installed; a star stands for any ending."""
 
