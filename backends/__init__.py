@@ -65,6 +65,12 @@ REGISTRY: dict[str, Entry] = {
         "pyopencl.array's reductions",
         "pip install 'opencl-cuda-harness[pyopencl-array]'",
     ),
+    "pycuda_array": Entry(
+        "backends.pycuda_array:PycudaArrayBackend",
+        "library",
+        "pycuda.gpuarray's reductions",
+        "pip install 'opencl-cuda-harness[cuda]'",
+    ),
     "cub": Entry(
         "backends.cub:CubBackend",
         "library",
@@ -76,6 +82,12 @@ REGISTRY: dict[str, Entry] = {
         "library",
         "NVIDIA's NPP through ctypes",
         "pip install 'opencl-cuda-harness[npp]'",
+    ),
+    "torch": Entry(
+        "backends.torch:TorchBackend",
+        "library",
+        "PyTorch's reductions",
+        "pip install 'opencl-cuda-harness[torch]'",
     ),
     "opencv": Entry(
         "backends.opencv:OpenCvBackend",

@@ -11,7 +11,7 @@ import cupy
 import numpy as np
 
 from backends.base import Array
-from backends.library import Call, Calls, field_types
+from backends.library import Calls, each, field_types
 from harness.problems import Laplace, Reduction
 
 _CALLS = {1: "", 2: "two calls, min and max", 4: "four calls: min, max, argmin and argmax"}
@@ -40,15 +40,11 @@ def reductions(problem: Reduction, arrays: Sequence[Any]) -> Calls:
     }
     chosen = [functions[name] for name in problem.parts.fields]
     return Calls(
-        [_each(chosen, array) for array in arrays],
+        [partial(each, chosen, array) for array in arrays],
         accumulator=field_types(problem, total=total.name, count="int64"),
         note=_CALLS[len(chosen)],
         calls_per_result=len(chosen),
     )
-
-
-def _each(functions: Sequence[Callable[[Any], Any]], array: Any) -> Call:
-    return lambda: [function(array) for function in functions]
 
 
 def filters(problem: Laplace, arrays: Sequence[Any]) -> Calls:

@@ -123,6 +123,11 @@ class PreparedCalls(Prepared):
         self._values = ()
 
 
+def each(functions: Sequence[Callable[[Any], Any]], array: Any) -> list[Any]:
+    """What every function gives for one array: the call of a library with a function for each field."""
+    return [function(array) for function in functions]
+
+
 def joined(*remarks: str) -> str:
     """Remarks as one note; empty ones are left out."""
     return "; ".join(filter(None, remarks))

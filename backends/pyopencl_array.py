@@ -13,7 +13,7 @@ from pyopencl import array as cl_array
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from backends.base import Array, DeviceArray, DeviceInfo, Prepared
-from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, field_types
+from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, each, field_types
 from backends.opencl_device import OpenClDevice, typed_errors
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
@@ -44,11 +44,14 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
         ]
         arrays = [self._array(source) for source in sources]
         calls = Calls(
-            [partial(_each, chosen, array) for array in arrays],
+            [partial(each, chosen, array) for array in arrays],
             accumulator=field_types(problem, total=total.name),
             note="two calls, min and max" if len(chosen) > 1 else "",
             calls_per_result=len(chosen),
         )
+        with typed_errors(f"preparing {problem.label}", allocating=True):
+            # The first call builds the kernels.
+            calls.each[0]()
         return PreparedCalls(self, problem, calls)
 
     def close(self) -> None:
@@ -81,7 +84,3 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
             pattern = np.array(POISON, np.uint8)
             cl.enqueue_fill_buffer(self._queue, handle.base_data, pattern, handle.offset, handle.nbytes)
             return handle
-
-
-def _each(functions: Sequence[Callable[[Any], Any]], array: Any) -> list[Any]:
-    return [function(array) for function in functions]
