@@ -106,6 +106,8 @@ class NppBackend(DriverBackend):
 
     def _lacks_reduction(self, problem: Reduction) -> str | None:
         function = REDUCTIONS.get((problem.op, problem.dtype))
+        if problem.parts.places:
+            return "NPP's MinMaxIndx does not say which of equal extremes it names"
         if function is None:
             return f"NPP has no function for {problem.op} of {problem.dtype}"
         if not function.signal and max(_row_bytes(problem), problem.size) > _MAX_SIDE:

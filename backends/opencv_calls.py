@@ -34,10 +34,17 @@ _BORDERS = {
 _LAPLACIAN_KSIZE = {"four": 1, "diagonal": 3}
 """The masks that ``cv2.Laplacian`` has; the others take ``cv2.filter2D``, which it calls too."""
 
+
+def _extremes_and_places(row: Any) -> list[Any]:
+    lowest, highest, (lowest_at, _), (highest_at, _) = cv2.minMaxLoc(row)
+    return [lowest, highest, lowest_at, highest_at]
+
+
 _REDUCTIONS: dict[str, Callable[[Any], list[Any]]] = {
     "min": lambda row: [cv2.minMaxLoc(row)[0]],
     "max": lambda row: [cv2.minMaxLoc(row)[1]],
     "minmax": lambda row: list(cv2.minMaxLoc(row)[:2]),
+    "minmaxloc": _extremes_and_places,
     "sum": lambda row: [cv2.sumElems(row)[0]],
     "count_nonzero": lambda row: [cv2.countNonZero(row)],
 }

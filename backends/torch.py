@@ -69,6 +69,8 @@ class TorchBackend(DriverBackend):
         calls = Calls(
             [partial(reduce, source.handle) for source in sources],
             accumulator=field_types(problem, total=total, count="int64"),
+            note="three calls, aminmax, argmin and argmax" if problem.parts.places else "",
+            calls_per_result=3 if problem.parts.places else 1,
         )
         return PreparedCalls(self, problem, calls)
 
@@ -126,6 +128,7 @@ _FUNCTIONS: dict[str, Callable[[Any], Sequence[Any]]] = {
     "min": lambda tensor: [torch.amin(tensor)],
     "max": lambda tensor: [torch.amax(tensor)],
     "minmax": torch.aminmax,
+    "minmaxloc": lambda tensor: [*torch.aminmax(tensor), torch.argmin(tensor), torch.argmax(tensor)],
     "sum": _sum,
     "count_nonzero": lambda tensor: [torch.count_nonzero(tensor)],
 }

@@ -1,0 +1,130 @@
+"""What library baselines share, and the backends on CUDA's driver interface and NPP on fakes of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from backends import Backend, BackendUnavailable, nvrtc, open_backend
+from backends.base import BackendError, DeviceLost, OutOfDeviceMemory
+from harness.problems import Laplace, Reduction
+from harness.variants import Plain
+from tests.fake_cuda import FakeDriver, FakeNpp, seen
+
+cuda_driver = pytest.importorskip("backends.cuda_driver", reason="pip install cuda-bindings")
+npp = pytest.importorskip("backends.npp", reason="pip install cuda-pathfinder")
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
+    """A driver of one GPU, with a compiler that it knows."""
+    fake = FakeDriver()
+    for module in (cuda_driver, npp):
+        monkeypatch.setattr(module, "driver", fake)
+    monkeypatch.setattr(npp, "_library", lambda _: FakeNpp())
+    monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
+    monkeypatch.setattr(nvrtc, "compile_cubin", lambda *_: b"cubin")
+    return fake
+
+
+@pytest.fixture
+def backend(driver: FakeDriver) -> Iterator[Backend]:
+    """NPP on that GPU."""
+    assert npp.driver is driver
+    with npp.NppBackend.open(0) as opened:
+        yield opened
+
+
+def test_the_device(backend: Backend) -> None:
+    device = backend.device
+    assert (device.key, device.name, device.physical) == ("npp:0", "a fake GPU", "0000:3b:00.0")
+    assert (device.compute_units, device.wave_width, device.compute_capability) == (132, 32, 90)
+    with pytest.raises(BackendUnavailable, match="there is no device 1; there are 0 to 0"):
+        npp.NppBackend.open(1)
+
+
+def test_reductions_of_npp(backend: Backend) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.integers(-(2**15), 2**15, (37, 11), dtype=np.int16)
+    assert backend.reduce("minmax", words) == (words.min(), words.max())
+    assert backend.reduce("min", words.reshape(-1)) == words.min()
+    assert backend.reduce("max", np.array(2.5)) == 2.5
+    octets = rng.integers(0, 3, (5, 7, 3), dtype=np.uint8)
+    assert backend.reduce("count_nonzero", octets) == np.count_nonzero(octets)
+
+
+def test_prepared_calls(backend: Backend) -> None:
+    problem = Reduction("minmax", "int16", (4, 5))
+    hosts = [problem.make_source(seed) // (seed + 1) for seed in range(2)]
+    with backend.prepare(problem, Plain(), [backend.upload(problem.pack(host)) for host in hosts]) as ready:
+        with pytest.raises(BackendError, match="npp: there is no result before a call"):
+            ready.result()
+        for i in (0, 1, 2):
+            ready.enqueue(i)
+            assert ready.result() == problem.reference(hosts[i % 2])
+        ready.poison()
+        assert ready.result() == (np.int16(-23131), np.int16(-23131))
+        assert ready.event_seconds(0) == pytest.approx(2.5e-3)
+        assert ready.result_location == "device"
+        assert ready.accumulator == "int16"
+        assert ready.note == "nppiMinMax_16s_C1R_Ctx"
+    with backend.prepare(Reduction("max", "float64", (3,)), Plain(), [backend.upload(np.ones(3))]) as ready:
+        assert ready.note.endswith("; a NaN may be passed over, not propagated")
+
+
+def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) -> None:
+    gate = backend.gate()
+    assert gate is not None
+    *geometry, stream, arguments, extra = driver.launched[-1]
+    assert geometry == ["kernel", 1, 1, 1, 1, 1, 1, 0]
+    assert (stream, extra) == (77, 0)
+    (pointer, ticket, limit), _ = arguments
+    assert (ticket, limit) == (1, 5_000_000_000)
+    gate.open()
+    assert seen(pointer, "uint32", (2,)).tolist() == [1, 0]
+    backend.synchronize()
+
+
+def test_what_npp_lacks(backend: Backend) -> None:
+    for problem, reason in (
+        (Reduction("min", "int8", (3,)), "NPP has no function for min of int8"),
+        (Reduction("sum", "int32", (3,)), "NPP has no function for sum of int32"),
+        (Laplace("four", "replicate", "laplacian", "uint8", 3, 3), "has the mask eight_negated"),
+        (Laplace("eight_negated", "wrap", "laplacian", "uint8", 3, 3), "border replicate only"),
+        (Laplace("eight_negated", "replicate", "laplacian", "uint16", 3, 3), "has no uint16"),
+    ):
+        assert reason in (backend.unsupported(problem, Plain()) or "")
+
+
+def test_a_status_of_npp_is_an_error(backend: Backend) -> None:
+    problem = Laplace("eight_negated", "replicate", "laplacian", "uint8", 3, 3, 3)
+    source = backend.upload(problem.pack(problem.make_source(0)))
+    with (
+        backend.prepare(problem, Plain(), [source]) as ready,
+        pytest.raises(BackendError, match=r"NPP, nppiFilterLaplaceBorder_8u_C3R_Ctx: status -17"),
+    ):
+        ready.enqueue(0)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(2, OutOfDeviceMemory), (700, DeviceLost), (1, BackendError)])
+def test_a_status_of_the_driver_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, status: int, kind: type[BackendError]
+) -> None:
+    monkeypatch.setattr(cuda_driver, "driver", FakeDriver(cuMemAlloc=status))
+    with pytest.raises(kind, match=rf"cuMemAlloc: {status}"):
+        backend.upload(np.ones(3))
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_compiler_that_is_too_new_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "version", lambda: (15, 1))
+    with pytest.raises(BackendUnavailable, match=r"NVRTC 15.1 is too new for the driver, .* up to 14.0"):
+        npp.NppBackend.devices()
+
+
+@pytest.mark.parametrize("name", ["numpy", "opencv"])
+def test_a_reason_names_the_backend(name: str) -> None:
+    with pytest.raises(BackendUnavailable, match=rf"^{name}: (there is no device 3|No module)"):
+        open_backend(name, 3)
