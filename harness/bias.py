@@ -55,9 +55,14 @@ def _what(times: KernelTimes) -> str:
 
 
 def launch_clocks(
-    backend: Backend, launches: tuple[Launch, ...], budget: Budget, timer: Timer = time.perf_counter
+    backend: Backend,
+    launches: tuple[Launch, ...],
+    budget: Budget,
+    timer: Timer = time.perf_counter,
+    lean: bool = False,
 ) -> dict[str, Clock]:
-    """Every clock's samples on empty kernels of the same geometry, by the names of :data:`BIAS_OF`.
+    """Every clock's samples on empty kernels of the same geometry, by the names of :data:`BIAS_OF`; only the
+    queue's if ``lean``.
 
     Empty where the launches are not known or the backend has no empty kernel.
     """
@@ -67,11 +72,10 @@ def launch_clocks(
     source = backend.upload(problem.pack(problem.make_source(0)))
     with backend.prepare(problem, LaunchVariant(), [source]) as prepared:
         queue = queue_seconds(backend, prepared, budget, timer)
-        found = {
-            "launch": queue,
-            "launch_event": event_seconds(prepared, budget, timer),
-            "launch_kernel": kernel_seconds(prepared, queue, budget)[0],
-        }
+        found: dict[str, Clock | None] = {"launch": queue}
+        if not lean:
+            found["launch_event"] = event_seconds(prepared, budget, timer)
+            found["launch_kernel"] = kernel_seconds(prepared, queue, budget)[0]
     return {name: clock for name, clock in found.items() if clock is not None}
 
 

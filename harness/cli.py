@@ -200,7 +200,7 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
 def selftest(
     *,
     comparisons: Annotated[int, typer.Option(min=1, help="At least so many a device.")] = 200,
-    processes: Annotated[int, typer.Option(min=1, max=99, help="Fresh processes a comparison.")] = 3,
+    processes: Annotated[int, typer.Option(min=1, max=99, help="Fresh processes a comparison.")] = 5,
     backend: Backends = None,
     device: Devices = None,
     as_json: Json = False,

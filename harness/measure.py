@@ -110,8 +110,12 @@ class Measurer:
         self._data: tuple[Problem, HostData] | None = None
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
-    def measure(self, case: Case) -> Record:
+    def measure(self, case: Case, lean: bool = False) -> Record:
         """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
+
+        Args:
+            case: what to measure.
+            lean: take the primary clock and its launch cost, and leave out the other clocks.
 
         Raises:
             DeviceLost: when only a new process helps. Any error that is no BackendError passes too: nobody
@@ -121,7 +125,7 @@ class Measurer:
         if reason:
             return Record(case, "skipped", reason)
         try:
-            return self._measured(case)
+            return self._measured(case, lean)
         except WrongAnswer as wrong:
             return Record(case, "wrong", str(wrong), wrong.verification.error, wrong.verification.tolerance)
         except Unsupported as error:
@@ -131,11 +135,11 @@ class Measurer:
         except BackendError as error:
             return Record(case, "failed", reason_of(error))
 
-    def _measured(self, case: Case) -> Record:
+    def _measured(self, case: Case, lean: bool) -> Record:
         with self.ready(case) as ready:
             ready.verify("before timing")
             start = self._timer()
-            measured, profiled = self._clocks(case, ready.prepared)
+            measured, profiled = self._clocks(case, ready.prepared, lean)
             seconds = self._timer() - start
             found = ready.verify("after timing")
             ledger = self._ledger(case, ready) | ledgers.profile(measured, profiled)
@@ -169,34 +173,23 @@ class Measurer:
             prepared.enqueue(0)
             return prepared.result()
 
-    def repeat(self, case: Case, times: int) -> list[Clock]:
-        """The queue's clock several times, each on the case prepared anew, as in as many records.
-
-        Raises:
-            WrongAnswer: if the case's answer is wrong.
-            BackendError: what uploading and preparing raise.
-        """
-        found = []
-        for _ in range(times):
-            with self.ready(case) as ready:
-                ready.verify("before timing")
-                budget = self.queue_budget()
-                found.append(clocks.queue_seconds(self.backend, ready.prepared, budget, self._timer))
-        return found
-
     def queue_budget(self) -> Budget:
         """What the primary clock may take: half of a case's time."""
         return Budget(self.options.samples, self.options.case_seconds / 2)
 
-    def _clocks(self, case: Case, prepared: Prepared) -> tuple[dict[str, Clock], KernelTimes | None]:
-        """Every clock that the backend has, and what its profiler saw beside the time."""
+    def _clocks(
+        self, case: Case, prepared: Prepared, lean: bool
+    ) -> tuple[dict[str, Clock], KernelTimes | None]:
+        """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
         budget = self.queue_budget()
         other = replace(budget, seconds=budget.seconds / 2)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
-            **self._launch_clocks(prepared.launches, other),
-            "event": clocks.event_seconds(prepared, other, self._timer),
+            **self._launch_clocks(prepared.launches, other, lean),
         }
+        if lean:
+            return {name: clock for name, clock in found.items() if clock is not None}, None
+        found["event"] = clocks.event_seconds(prepared, other, self._timer)
         if case.role == "compare":
             # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
             found["round_trip"] = clocks.round_trip_seconds(self.backend, prepared, other, self._timer)
@@ -204,10 +197,10 @@ class Measurer:
         found["kernel"], profiled = bias.kernel_seconds(prepared, found["queue"], other)
         return {name: clock for name, clock in found.items() if clock is not None}, profiled
 
-    def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget) -> dict[str, Clock]:
+    def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget, lean: bool) -> dict[str, Clock]:
         geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
         if geometry not in self._launch:
-            self._launch[geometry] = bias.launch_clocks(self.backend, geometry, budget, self._timer)
+            self._launch[geometry] = bias.launch_clocks(self.backend, geometry, budget, self._timer, lean)
         return self._launch[geometry]
 
     def _ledger(self, case: Case, ready: Ready) -> dict[str, Any]:

@@ -146,24 +146,24 @@ class _Run:
         if case in self._reasons:
             record = Record(case, "skipped", self._reasons[case])
         else:
-            record = self._measured(workers, case)
+            record = self._measured(workers, turn)
         record = record.in_process(turn.process)
         if record.status != "ok":
             self._over.add(case)
         self._writer.write(record)
         return record
 
-    def _measured(self, workers: _Workers, case: Case) -> Record:
+    def _measured(self, workers: _Workers, turn: Turn) -> Record:
         start = time.monotonic()
         granted = self._allotment.seconds(start, 1 + self._to_measure) if self._allotment else None
 
         def once() -> Record:
-            record, images = workers.measure(case, granted)
+            record, images = workers.measure(turn, granted)
             for image in images:
                 self._writer.write_image(image)
             return record
 
-        record = watched(once, lambda: self._look(case))
+        record = watched(once, lambda: self._look(turn.case))
         wall = time.monotonic() - start
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
@@ -182,13 +182,15 @@ class _Workers:
         self._live: dict[tuple[str, int], Worker] = {}
         self._given_up: dict[tuple[str, int], str] = {}
 
-    def measure(self, case: Case, seconds: float | None) -> tuple[Record, list[dict[str, Any]]]:
-        """The record of a case and the pictures that came with it; ``seconds`` for its timing, if given."""
+    def measure(self, turn: Turn, seconds: float | None) -> tuple[Record, list[dict[str, Any]]]:
+        """The record of a turn and the pictures that came with it; ``seconds`` for its timing, if given."""
+        case = turn.case
         key = case.backend, case.device
         granted = {} if seconds is None else {"case_seconds": seconds}
         try:
             worker = self._live.get(key) or self._start(key)
-            request = {"case": case.to_json(), "crop": self._wants_crop(case), **granted}
+            wanted = {"crop": self._wants_crop(case), "lean": turn.is_lean}
+            request = {"case": case.to_json(), **wanted, **granted}
             answer = worker.ask(request, self._options.limit_s)
             if answer["last"]:
                 self._retire(key)

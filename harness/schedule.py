@@ -15,15 +15,26 @@ GUESSED_OVERHEAD_S = 0.3
 LEAST_S = 0.01
 
 
+LIMIT_PROCESSES = 3
+"""The most processes that measure a limit: it is the best of a sweep, not one side of a ratio."""
+
+
 class Turn(NamedTuple):
     """A case in one of the processes that measure it."""
 
     case: Case
     process: int
 
+    @property
+    def is_lean(self) -> bool:
+        """Whether only the primary clock is taken, and what the net ratio needs: a verdict rests on these,
+        and on as many processes as the time allows. The first process takes all clocks.
+        """
+        return self.process > 0
+
 
 def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
-    """All cases in the first process, then all in the next.
+    """All cases in the first process, then all in the next; limits in the first few only.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
     long, meets all of them alike. Each process begins with another one of them (A B C, B C A, C A B), as it
@@ -33,7 +44,8 @@ def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
     for process in range(processes):
         for group in groups:
             first = process % len(group)
-            yield from (Turn(case, process) for case in group[first:] + group[:first])
+            turned = (Turn(case, process) for case in group[first:] + group[:first])
+            yield from (t for t in turned if t.case.role != "limit" or process < LIMIT_PROCESSES)
 
 
 @dataclass

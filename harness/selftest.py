@@ -1,7 +1,8 @@
 """Does the harness find differences where there are none? Every device against itself, many times.
 
-A comparison is made as in a run: the same case measured twice, side by side, in several fresh processes. A
-verdict that one is faster is false. Verdicts rest on 95 % intervals, so at most one in twenty may be.
+A comparison is made as in a run: the same case measured by two workers, side by side, in several fresh
+processes each. A verdict that one is faster is false. Verdicts rest on 95 % intervals, so at most one in
+twenty may be.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from tempfile import TemporaryDirectory
 
 from backends.base import DeviceInfo
 from harness import stats
 from harness.cases import expand
 from harness.merging import merged_clock
-from harness.records import Case, Clock
+from harness.records import Case, Clock, Record
 from harness.runner import RunOptions
 from harness.suite import Limits, ReductionBlock, Suite
 from harness.workers import Worker, WorkerFailed
@@ -26,12 +28,10 @@ SUITE = Suite(
     name="selftest",
     title="Every device against itself",
     reduction=[
-        ReductionBlock(ops=["minmax", "sum"], dtypes=["int32", "float32"], shapes=[[1280, 1280], [640, 480]])
+        ReductionBlock(ops=["minmax", "sum"], dtypes=["int32", "float32"], shapes=[[2560, 2560], [640, 480]])
     ],
     limits=Limits(measure=False),
 )
-AT_ONCE = 5
-"""Comparisons that a worker is asked for at a time, so that its answer stays within the limit of a case."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,8 @@ def _device(
         with TemporaryDirectory(prefix="opencl-cuda-harness-") as answers:
             for process in range(options.processes):
                 progress(f"{device.key}: process {process + 1} of {options.processes}")
-                for (case, number), clock in _process(device, cases, each, options, answers):
-                    # Whatever it does to a side to be the second, each side is now and then.
-                    side = (number + process) % 2
-                    mine = replace(clock, blocks=(process,) * len(clock.seconds))
-                    parts.setdefault((case, number // 2, side), []).append(mine)
+                for key, clock in _process(device, cases, each, options, answers, process):
+                    parts.setdefault(key, []).append(replace(clock, blocks=(process,) * len(clock.seconds)))
     except WorkerFailed as error:
         return SelfTest(device.key, failure=str(error))
     sides = {key: merged_clock(clocks) for key, clocks in parts.items()}
@@ -104,24 +101,35 @@ def _device(
 
 
 def _process(
-    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, answers: str
-) -> Iterator[tuple[tuple[Case, int], Clock]]:
-    """The clocks that one fresh worker takes: of each case two a comparison, numbered.
+    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, answers: str, process: int
+) -> Iterator[tuple[tuple[Case, int, int], Clock]]:
+    """The clocks that two fresh workers take, one a side, of each case as often as there are comparisons.
+
+    With each its case, the number of its comparison, and its side.
 
     Raises:
-        WorkerFailed: if it cannot be started, does not answer, or cannot measure a case.
+        WorkerFailed: if one cannot be started, does not answer, or cannot measure a case.
     """
     name = options.classes.get(device.backend, device.backend)
-    worker = Worker(name, device.index, options.for_worker(answers), options.start_limit_s)
+    workers: list[Worker] = []
     try:
-        for case in cases:
-            for first in range(0, each, AT_ONCE):
-                times = 2 * min(AT_ONCE, each - first)
-                answer = worker.ask({"case": case.to_json(), "repeat": times}, options.limit_s)
-                if "failed" in answer:
-                    raise WorkerFailed(f"{case.problem.label}: {answer['failed']}")
-                for i, clock in enumerate(answer["clocks"]):
-                    yield (case, 2 * first + i), Clock.from_json(clock)
-        worker.finish()
+        for _ in range(2):
+            workers.append(Worker(name, device.index, options.for_worker(answers), options.start_limit_s))
+        for case, number in product(cases, range(each)):
+            # Whatever it does to a side to be the second, each side is now and then.
+            first = (number + process) % 2
+            for side in (first, 1 - first):
+                yield (case, number, side), _clock(workers[side], case, options.limit_s)
+        for worker in workers:
+            worker.finish()
     finally:
-        worker.kill()
+        for worker in workers:
+            worker.kill()
+
+
+def _clock(worker: Worker, case: Case, limit_s: float) -> Clock:
+    answer = worker.ask({"case": case.to_json(), "crop": False, "lean": True}, limit_s)
+    record = Record.from_json(answer["record"])
+    if record.status != "ok":
+        raise WorkerFailed(f"{case.problem.label}: {record.reason}")
+    return record.clocks["queue"]

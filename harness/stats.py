@@ -193,7 +193,9 @@ def _interval(sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: fl
     if min(sum(map(len, side)) for side in sides) < FEWEST_SAMPLES:
         return UNKNOWN
     with np.errstate(all="ignore"):
-        replicates = ratio(*(_resampled_medians(side, place) for place, side in enumerate(sides)))
+        # What launching costs differs from process to process, and with it a case's time there: the two are
+        # drawn together.
+        replicates = ratio(*(_resampled_medians(side, place % 2) for place, side in enumerate(sides)))
         centre = float(ratio(*(np.median(np.concatenate(side)) for side in sides)))
     if not (np.isfinite(replicates).all() and (replicates > 0).all() and usable([centre])):
         return UNKNOWN

@@ -1,11 +1,10 @@
 """One backend on one device in one process: ``python -m harness.worker BACKEND DEVICE OPTIONS``.
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
-``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool}`` with ``{"record": ...,
-"crops": ..., "last": bool}``; ``case_seconds`` in the request is for that case in place of the options'. A
-request with ``repeat`` is answered with the queue's clocks of the case measured that many times,
-``{"clocks": [...], "last": bool}``. After an answer with ``last`` the worker ends, because the device is lost
-or in an unknown state. At the end of its input it ends too.
+``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool, "lean": bool}`` with
+``{"record": ..., "crops": ..., "last": bool}``; ``case_seconds`` in the request is for that case in place of
+the options'. After an answer with ``last`` the worker ends, because the device is lost or in an unknown
+state. At the end of its input it ends too.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -42,23 +41,13 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     case = Case.from_json(request["case"])
     if "case_seconds" in request:
         measurer.options = replace(measurer.options, case_seconds=float(request["case_seconds"]))
-    if "repeat" in request:
-        return _repeated(measurer, case, int(request["repeat"]))
     try:
-        record = measurer.measure(case)
+        record = measurer.measure(case, lean=request["lean"])
         pictures = _crops(measurer, case) if request["crop"] and record.status == "ok" else {}
     except Exception as error:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
         return {"record": Record(case, "failed", reason_of(error)).to_json(), "crops": {}, "last": True}
     return {"record": record.to_json(), "crops": pictures, "last": False}
-
-
-def _repeated(measurer: Measurer, case: Case, times: int) -> dict[str, Any]:
-    try:
-        return {"clocks": [asdict(clock) for clock in measurer.repeat(case, times)], "last": False}
-    except Exception as error:
-        # As above: the boundary of the process.
-        return {"failed": reason_of(error), "clocks": [], "last": True}
 
 
 def _crops(measurer: Measurer, case: Case) -> dict[str, str]:

@@ -220,8 +220,10 @@ def test_a_case_is_measured_in_several_fresh_processes(
         (c, p) for p in range(3) for c in CASES[:2]
     ]
     for record in found.records:
-        for clock in record.clocks.values():
-            assert set(clock.blocks) == {0, 1, 2}
+        assert {"queue", "round_trip"} <= set(record.clocks)
+        for name, clock in record.clocks.items():
+            # The clocks beside the primary one are taken in the first process only.
+            assert set(clock.blocks) == ({0, 1, 2} if name in ("queue", "launch") else {0})
             assert len(clock.seconds) <= 9
             assert clock.stopped
         assert record.ledger["wall_seconds"] > record.ledger["timing_seconds"] > 0

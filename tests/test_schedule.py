@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from harness.problems import Reduction
 from harness.records import Case
-from harness.schedule import GUESSED_OVERHEAD_S, LEAST_S, Allotment, turns
+from harness.schedule import GUESSED_OVERHEAD_S, LEAST_S, LIMIT_PROCESSES, Allotment, turns
 from harness.variants import Plain
 
 
@@ -27,6 +29,17 @@ def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None
     assert [turn.case.backend for turn in found] == list("abcabc" + "bcabca" + "cabcab")
     assert [turn.case.problem.label[:3] for turn in found] == (["min"] * 3 + ["sum"] * 3) * 3
     assert len(set(found)) == 18
+
+
+def test_limits_are_measured_in_the_first_processes_only() -> None:
+    limit = replace(case("a", "min"), role="limit")
+    found = list(turns([limit, case("a", "sum")], LIMIT_PROCESSES + 2))
+    assert [turn.process for turn in found if turn.case == limit] == list(range(LIMIT_PROCESSES))
+    assert [turn.process for turn in found if turn.case != limit] == list(range(LIMIT_PROCESSES + 2))
+
+
+def test_only_the_first_process_takes_every_clock() -> None:
+    assert [turn.is_lean for turn in turns([case("a", "sum")], 3)] == [False, True, True]
 
 
 def test_a_budget_is_shared_evenly_less_what_is_no_timing() -> None:
