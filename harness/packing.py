@@ -6,20 +6,20 @@ from harness.dtypes import Dtype
 from harness.problems import Reduction
 
 PACKED_OPS = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
-"""The reductions that have a piece of kernel for whole words."""
+"""The operations that have a piece of kernel for whole words."""
 
 WORD_BYTES = 4
 
 
 def packs(problem: Reduction) -> bool:
     """Whether there is a packed form of a problem: the operation has one, and its elements share words."""
-    return problem.op in PACKED_OPS and _shares_words(problem.element)
+    return problem.parts.kernel in PACKED_OPS and _shares_words(problem.element)
 
 
 def violations(problem: Reduction, vector_width: int) -> list[str]:
     """Why ``problem`` cannot be packed in vectors of that width, on any device; empty when it can."""
     found = []
-    if problem.op not in PACKED_OPS:
+    if problem.parts.kernel not in PACKED_OPS:
         found.append(f"packing packed: {problem.op} is computed element by element")
     if not _shares_words(problem.element):
         found.append(f"packing packed: words hold several integers of 8 or 16 bits, not of {problem.dtype}")

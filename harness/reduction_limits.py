@@ -35,7 +35,7 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
     if variant.packing == "packed":
         found += packing.violations(problem, variant.vector_width)
     vectors = _vectors_per_item(variant, problem, device)
-    if problem.op == "count_nonzero" and vectors >= MAX_COUNT:
+    if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
     local = scratch_partials(variant, device) * problem.partial_dtype.itemsize
     if local > device.local_memory_bytes:

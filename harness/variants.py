@@ -224,8 +224,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
     if group > device.max_group_size:
         found.append(f"a group of {group} work-items is larger than the device's {device.max_group_size}")
     dtype = getattr(problem, "dtype", "")
-    needs_double = dtype == "float64" or (getattr(problem, "op", "") == "sum" and dtype.startswith("float"))
-    if needs_double and not device.float64:
+    needs_float64 = problem.needs_float64 if isinstance(problem, Reduction) else dtype == "float64"
+    if needs_float64 and not device.float64:
         found.append("the device has no float64 arithmetic")
     if problem.source_bytes > device.max_allocation_bytes:
         found.append(

@@ -94,6 +94,8 @@ def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
         "minmaxloc": (element.type, element.type, int, int),
         "sum": (totals[element.kind],),
         "count_nonzero": (int,),
+        "mean": (np.float64,),
+        "norm_inf": (np.float64 if element.kind == "f" else int,),
     }
     return promised[problem.op]
 

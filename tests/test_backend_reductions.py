@@ -178,8 +178,8 @@ def test_sums_of_float32_are_accumulated_in_float64(any_backend: Backend) -> Non
 
 
 def test_an_unknown_op_is_refused(any_backend: Backend) -> None:
-    with pytest.raises(ValueError, match=r"op 'mean' is unknown; known are min, max"):
-        any_backend.reduce("mean", np.ones(3))
+    with pytest.raises(ValueError, match=r"op 'median' is unknown; known are min, max"):
+        any_backend.reduce("median", np.ones(3))
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "bool", "datetime64[s]", "U3", "object", ">i4", ">f8"])

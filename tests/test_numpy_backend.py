@@ -176,6 +176,8 @@ def plain(op: str, array: Array) -> Any:
         "minmaxloc": lambda: (np.amin(array), np.amax(array), np.argmin(array), np.argmax(array)),
         "sum": lambda: np.add.reduce(array.astype(wide).ravel()),
         "count_nonzero": lambda: np.count_nonzero(array != 0),
+        "mean": lambda: np.add.reduce(array.astype(wide).ravel()) / array.size,
+        "norm_inf": lambda: np.abs(array.astype(np.longdouble)).max(),
     }
     return operations[op]()
 

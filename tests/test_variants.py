@@ -105,7 +105,8 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
     for (kind, name), folder in FOLDERS.items():
         files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
         assert files == set(AXES[kind][name]), f"{kind} {name}"
-    for folder, ops in (("ops", OPS), ("packing/scalar", OPS), ("packing/packed", PACKED_OPS)):
+    kernels = {op.kernel for op in OPS.values()}
+    for folder, ops in (("ops", kernels), ("packing/scalar", kernels), ("packing/packed", PACKED_OPS)):
         pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
         assert {path.stem for path in pieces} == set(ops), folder
 
@@ -192,7 +193,7 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
 def _needs_float64(problem: Problem) -> bool:
     if not isinstance(problem, Reduction):
         return isinstance(problem, Bandwidth) and problem.dtype == "float64"
-    return problem.dtype == "float64" or (problem.op == "sum" and problem.element.is_float)
+    return problem.dtype == "float64" or (problem.parts.kernel == "sum" and problem.element.is_float)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from harness.problems.bandwidth import DIRECTIONS, Bandwidth
 from harness.problems.base import Array, Problem, Verification
 from harness.problems.empty import Empty
 from harness.problems.laplace import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.problems.reduction import OPS, MinMaxLoc, Reduction
+from harness.problems.operations import OPS, MinMaxLoc
+from harness.problems.reduction import Reduction
 
 __all__ = [
     "BORDERS",
