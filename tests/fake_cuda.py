@@ -64,7 +64,7 @@ class FakeDriver:
             "cuMemsetD8Async": lambda to, byte, nbytes, _: (ctypes.memset(to, byte, nbytes),)[:0],
             "cuModuleLoadData": lambda _: ("module",),
             "cuModuleGetFunction": lambda *_: ("kernel",),
-            "cuLaunchKernel": lambda *arguments: (self.launched.append(arguments),)[:0],
+            "cuLaunchKernel": self._launch,
         }
 
         def function(*arguments: Any) -> tuple[Any, ...]:
@@ -73,6 +73,10 @@ class FakeDriver:
 
         function.__name__ = name
         return function
+
+    def _launch(self, *arguments: Any) -> tuple[Any, ...]:
+        self.launched.append(arguments)
+        return ()
 
     def _allocate(self, nbytes: int) -> int:
         block = (ctypes.c_char * nbytes)()
