@@ -29,6 +29,7 @@ from reports.headline import Headline, headlines
 from reports.launching import launch_table
 from reports.published import published
 from reports.ratios import Comparison, comparisons
+from reports.steps import Climb, climbs, steps_chart, steps_table
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class Section:
     ratios: Sequence[Ratios]
     clocks: Table
     launching: Table
+    steps: Sequence[Chart]
+    worth: Table
     bandwidth: Sequence[Chart]
     widths: Sequence[Chart]
     pictures: Mapping[str, Sequence[Mapping[str, str]]]
@@ -133,6 +136,7 @@ def write_page(runs: Sequence[Run], output: Path, band: float = BAND) -> Path:
 def _section(name: str, run: Run, command: str, band: float) -> Section:
     table = frame(run)
     found = comparisons(table, band)
+    climbed = list(climbs(table))
     return Section(
         name=name,
         run=run,
@@ -141,6 +145,8 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
         clocks=agreement_table(agreements(table)),
         launching=launch_table(table),
+        steps=[_steps(f"{name}-steps{number}", climb) for number, climb in enumerate(climbed)],
+        worth=steps_table(climbed),
         bandwidth=_bandwidth(name, table),
         widths=_widths(name, table),
         pictures=_pictures(run.images),
@@ -159,6 +165,12 @@ def _ratios(name: str, comparison: Comparison) -> Ratios:
         svg = ratio_chart(comparison, str(cache_state), f"{name}-{number}")
         charts.append(Chart(_CACHES.get(str(cache_state), str(cache_state)), Markup(svg)))
     return Ratios(comparison, tuple(charts), ratio_table(comparison))
+
+
+def _steps(name: str, climb: Climb) -> Chart:
+    cache_state = _CACHES.get(climb.cache, climb.cache)
+    title = f"{climb.ladder.name}: {climb.ladder.about}. {climb.device_name}. {cache_state}"
+    return Chart(title, Markup(steps_chart(climb, name)))
 
 
 def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:

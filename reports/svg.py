@@ -74,7 +74,7 @@ class Entry:
 class Panels:
     """A figure to be: one panel an operation (column ``op`` of ``data``), drawn by ``draw``; one legend.
 
-    ``label`` says what the figure shows to those who cannot see it.
+    ``label`` says what the figure shows to those who cannot see it; ``columns``: entries of a line of it.
     """
 
     data: pd.DataFrame
@@ -82,6 +82,7 @@ class Panels:
     legend: Sequence[Entry]
     ylabel: str
     label: str
+    columns: int = 8
 
     def svg(self, name: str) -> str:
         """The figure as an SVG element. ``name``, its own on the page, begins all of its ids."""
@@ -107,7 +108,7 @@ class Panels:
             for tick in axes.get_xticklabels():
                 tick.set(rotation=35, ha="right", rotation_mode="anchor")
         handles = [entry.handle() for entry in self.legend]
-        columns = min(len(handles), 8)
+        columns = min(len(handles), self.columns)
         figure.legend(handles=handles, loc="outside upper left", ncols=columns, handletextpad=0.3)
         return figure
 
