@@ -37,6 +37,8 @@ ASSUMED_CACHE_BYTES = 64 * 2**20
 MAX_SOURCES = 1024
 MEMORY_SHARE = 0.25
 """The part of the device's memory that sources may take; results may need as much again."""
+KEPT_SHARE = 1 / 32
+"""The part of the device's memory that sources may keep between cases: other workers need it too."""
 _LOG_LINES = 4
 
 
@@ -100,14 +102,15 @@ class Ready:
 class Measurer:
     """Measures cases on one open backend.
 
-    Keeps the last problem's data, as the reference is slow and the variants of a problem follow each other,
-    and the launch costs measured so far.
+    Keeps the last problem's data, here and on the device, as the reference and the transfer are slow and the
+    variants of a problem follow each other, and the launch costs measured so far.
     """
 
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
         self._answers = Answers(options.answers) if options.answers else None
         self._data: tuple[Problem, HostData] | None = None
+        self._sources: tuple[DeviceArray, ...] = ()
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
     def measure(self, case: Case, lean: bool = False) -> Record:
@@ -153,23 +156,25 @@ class Measurer:
         Raises:
             BackendError: what uploading and preparing raise.
         """
-        data = self.data(case.problem)
-        sources = tuple(self.backend.upload(data.packed) for _ in range(self._count(case)))
-        with self.backend.prepare(case.problem, case.variant, sources) as prepared:
-            yield Ready(prepared, data, sources)
+        data, sources = self.data(case.problem), self._uploaded(case)
+        try:
+            with self.backend.prepare(case.problem, case.variant, sources) as prepared:
+                yield Ready(prepared, data, sources)
+        finally:
+            if sum(source.nbytes for source in sources) > KEPT_SHARE * self.backend.device.memory_bytes:
+                self._sources = ()
 
     def data(self, problem: Problem) -> HostData:
         """The source of a problem and its reference."""
         if self._data is None or self._data[0] != problem:
             # The old one goes first: two at a time may not fit.
-            self._data = None
+            self._data, self._sources = None, ()
             self._data = problem, self._make_data(problem)
         return self._data[1]
 
     def answer(self, case: Case) -> Any:
         """What the case's backend answers: one call, not timed."""
-        source = self.backend.upload(self.data(case.problem).packed)
-        with self.backend.prepare(case.problem, case.variant, [source]) as prepared:
+        with self.backend.prepare(case.problem, case.variant, self._uploaded(case)) as prepared:
             prepared.enqueue(0)
             return prepared.result()
 
@@ -214,6 +219,14 @@ class Measurer:
         source = self._source(problem)
         reference = self._reference(problem, source)
         return HostData(source, problem.pack(source), reference, problem.tolerance(source))
+
+    def _uploaded(self, case: Case) -> tuple[DeviceArray, ...]:
+        """The sources of a case on the device; kernels leave them as they are, so variants can share them."""
+        packed, wanted = self.data(case.problem).packed, self._count(case)
+        self._sources = self._sources[:wanted]
+        while len(self._sources) < wanted:
+            self._sources += (self.backend.upload(packed),)
+        return self._sources
 
     def _reference(self, problem: Problem, source: Array) -> Any:
         """Computed once in a run, as it is slow and every backend in every process needs it."""

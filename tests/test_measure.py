@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import DeviceLost
+from backends.base import DeviceArray, DeviceLost
 from harness import crops
 from harness.measure import Measurer, Options
 from harness.problems import Bandwidth, Reduction
@@ -111,3 +111,20 @@ def test_a_crop_is_the_middle(shape: tuple[int, ...]) -> None:
 )
 def test_a_crop_spans_the_range_of_its_type(dtype: str, values: tuple[float, float]) -> None:
     assert picture(crops.png(np.array([values], dtype))).tolist() == [[0, 255]]
+
+
+def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring = measurer(FakeClock())
+    sizes: list[int] = []
+    upload = measuring.backend.upload
+
+    def counted(host: Array) -> DeviceArray:
+        sizes.append(host.size)
+        return upload(host)
+
+    monkeypatch.setattr(measuring.backend, "upload", counted)
+    cold = replace(CASE, cache="cold", problem=Reduction("max", "int32", (500,)))
+    for case in (CASE, CASE, cold, CASE):
+        assert measuring.measure(case).status == "ok"
+    assert sizes.count(1000) == 2
+    assert sizes.count(500) > 1
