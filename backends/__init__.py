@@ -25,12 +25,17 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the registry: where the class is, what it is for, how to install what it needs."""
+    """A row of the registry: where the class is, what it is for, how to install what it needs.
+
+    ``by_default``: measured where nobody names it. False where another row does the same better or as well:
+    such a baseline is measured when it is named, or by a suite that asks for all.
+    """
 
     path: str
     role: str
     about: str
     install: str
+    by_default: bool = True
 
 
 REGISTRY: dict[str, Entry] = {
@@ -58,18 +63,21 @@ REGISTRY: dict[str, Entry] = {
         "library",
         "CuPy's reductions without CUB",
         "pip install 'opencl-cuda-harness[cupy]'",
+        by_default=False,
     ),
     "pyopencl_array": Entry(
         "backends.pyopencl_array:PyopenclArrayBackend",
         "library",
         "pyopencl.array's reductions",
         "pip install 'opencl-cuda-harness[pyopencl-array]'",
+        by_default=False,
     ),
     "pycuda_array": Entry(
         "backends.pycuda_array:PycudaArrayBackend",
         "library",
         "pycuda.gpuarray's reductions",
         "pip install 'opencl-cuda-harness[cuda]'",
+        by_default=False,
     ),
     "cub": Entry(
         "backends.cub:CubBackend",
@@ -100,6 +108,7 @@ REGISTRY: dict[str, Entry] = {
         "library",
         "OpenCV's OpenCL path (UMat)",
         "pip install 'opencl-cuda-harness[opencl,opencv]'",
+        by_default=False,
     ),
 }
 """``role`` is reference, opencl, cuda (the two sides of the ratio) or library (a baseline)."""

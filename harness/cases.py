@@ -88,6 +88,20 @@ def select_devices(
     return sorted(chosen, key=lambda device: (device.kind == "cpu", not _has_own_kernels(device)))
 
 
+def measured_by_default(
+    devices: Sequence[DeviceInfo], suite: Suite, backends: Sequence[str] = (), patterns: Sequence[str] = ()
+) -> list[DeviceInfo]:
+    """The devices without those of baselines that neither the suite asks for nor a filter names."""
+    return [
+        device
+        for device in devices
+        if suite.measure.all_libraries
+        or REGISTRY[device.backend].by_default
+        or device.backend in backends
+        or device.key in patterns
+    ]
+
+
 def _matches(device: DeviceInfo, pattern: str) -> bool:
     wanted = pattern.casefold()
     exact = wanted in (device.key, device.physical.casefold(), device.kind)

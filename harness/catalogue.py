@@ -60,7 +60,8 @@ def backends() -> list[Row]:
     from backends import REGISTRY
 
     return [
-        {"name": name, "role": e.role, "about": e.about, "install": e.install} for name, e in REGISTRY.items()
+        {"name": name, "role": e.role, "about": e.about, "install": e.install, "by_default": e.by_default}
+        for name, e in REGISTRY.items()
     ]
 
 

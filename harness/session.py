@@ -10,7 +10,7 @@ from typing import Any
 
 from backends import available
 from backends.base import DeviceInfo
-from harness.cases import expand, select_devices, skip_reason
+from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.controls import with_controls
 from harness.environment import describe, differences
 from harness.images import image_size
@@ -78,7 +78,8 @@ def plan_run(request: Request) -> Plan:
     image = Path(request.image) if request.image else None
     size = image_size(image) if image else None
     devices, missing = discover()
-    cases = expand(suite, devices, request.backends, request.devices, size)
+    measured = measured_by_default(devices, suite, request.backends, request.devices)
+    cases = expand(suite, measured, request.backends, request.devices, size)
     if not cases:
         raise ValueError(_nothing(suite, request, missing))
     by_key = {(device.backend, device.index): device for device in devices}

@@ -86,7 +86,7 @@ class Measure(_Table):
     samples: of a case, at most. case_seconds: that its timing may take. processes: fresh ones that measure
     each case, sharing both. limit_s: seconds until it counts as hung. controls: whether to measure them too
     (:mod:`harness.controls`). reference_limit_bytes: the reference backend, slow by design, skips larger
-    sources (0: it skips none).
+    sources (0: it skips none). all_libraries: also those baselines that are else measured only when named.
     """
 
     samples: int = Field(default=9, ge=3)
@@ -95,6 +95,7 @@ class Measure(_Table):
     limit_s: float = Field(default=60.0, gt=0)
     controls: bool = True
     reference_limit_bytes: int = Field(default=0, ge=0)
+    all_libraries: bool = False
 
 
 class _Block(_Table):

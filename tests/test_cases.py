@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends import DeviceInfo
-from harness.cases import expand, select_devices, skip_reason
+from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.defaults import default_variant
 from harness.ladders import LADDERS
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
@@ -297,3 +297,14 @@ def test_a_study_of_launching_takes_every_way_where_there_are_kernels_of_ours(tm
         for queue in ("in_order", "out_of_order")
         for events in ("off", "on")
     }
+
+
+def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None:
+    beside = replace(GPU, backend="cupy_no_cub")
+    devices = [GPU, CUPY, beside]
+    suite = _suite(tmp_path, _reduction())
+    assert measured_by_default(devices, suite) == [GPU, CUPY]
+    assert measured_by_default(devices, suite, ["cupy_no_cub"]) == devices
+    assert measured_by_default(devices, suite, (), ["cupy_no_cub:0"]) == devices
+    every = _suite(tmp_path, "[measure]\nall_libraries = true\n" + _reduction())
+    assert measured_by_default(devices, every) == devices
