@@ -3,8 +3,6 @@
 #define LANES VECTOR_WIDTH
 
 // A lane counts in 32 bits: no work-item meets 2^32 vectors.
-#define NONZERO(x) (((x) != SPLAT(ELEMENT, 0)) ? SPLAT(ELEMENT, 1) : SPLAT(ELEMENT, 0))
-
 typedef struct {
   VECTOR_OF(uint) count;
 } lanes_t;
@@ -16,7 +14,7 @@ inline lanes_t no_lanes(void) {
 }
 
 inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.count) += CONVERT(uint, NONZERO(LANE(vector)));
+  EACH_LANE LANE(lanes.count) += ONES(LANE(vector) != SPLAT(ELEMENT, 0));
   return lanes;
 }
 
