@@ -103,6 +103,12 @@ REGISTRY: dict[str, Entry] = {
         "OpenCV's functions on the processor",
         "pip install 'opencl-cuda-harness[opencv]'",
     ),
+    "opencv_cuda": Entry(
+        "backends.opencv_cuda:OpenCvCudaBackend",
+        "library",
+        "OpenCV's CUDA module (cv2.cuda)",
+        "build OpenCV from source with WITH_CUDA and opencv_contrib",
+    ),
     "opencv_opencl": Entry(
         "backends.opencv_opencl:OpenCvOpenClBackend",
         "library",

@@ -25,12 +25,14 @@ _PROBE = 1024
 _SINCE_5 = frozenset({"uint32", "int64", "uint64", "float16"})
 """Types whose reductions came with OpenCV 5; before, Python's arrays of them were cast or refused."""
 
-_BORDERS = {
+BORDERS = {
     "constant": cv2.BORDER_CONSTANT,
     "replicate": cv2.BORDER_REPLICATE,
     "reflect": cv2.BORDER_REFLECT,
     "reflect_101": cv2.BORDER_REFLECT_101,
 }
+"""The borders that OpenCV's filters have."""
+
 _LAPLACIAN_KSIZE = {"four": 1, "diagonal": 3}
 """The masks that ``cv2.Laplacian`` has; the others take ``cv2.filter2D``, which it calls too."""
 
@@ -80,7 +82,7 @@ def _sums_exactly(dtype: str) -> bool:
 
 def lacks_laplace(problem: Laplace) -> str | None:
     """Why OpenCV cannot run this filter; None when it can."""
-    if problem.border not in _BORDERS:
+    if problem.border not in BORDERS:
         return f"OpenCV's filters have no border {problem.border}"
     if problem.border == "constant" and problem.border_value != 0:
         return "OpenCV's filters know no other constant border than 0"
@@ -109,12 +111,12 @@ def reduction(problem: Reduction, row: Any) -> Call:
 
 def laplace(problem: Laplace, image: Any, target: Any) -> Call:
     """The call that filters an image of the problem's shape into ``target``, of the same shape and type."""
-    border = _BORDERS[problem.border]
+    border = BORDERS[problem.border]
     ksize = _ksize(problem)
     if ksize is not None:
         run = partial(cv2.Laplacian, image, -1, target, ksize, borderType=border)
     else:
-        run = partial(cv2.filter2D, image, -1, _weights(problem), target, borderType=border)
+        run = partial(cv2.filter2D, image, -1, weights(problem), target, borderType=border)
     return lambda: [run()]
 
 
@@ -123,6 +125,7 @@ def _ksize(problem: Laplace) -> int | None:
     return _LAPLACIAN_KSIZE.get(problem.mask) if problem.output == "laplacian" else None
 
 
-def _weights(problem: Laplace) -> Array:
+def weights(problem: Laplace) -> Array:
+    """The 3x3 mask, in float32."""
     centre, edge, corner = problem.coefficients
     return np.array([[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]], np.float32)
