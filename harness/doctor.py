@@ -161,8 +161,9 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
             name, "broken", answer["crash"], "look at the driver; HARNESS_DEBUG=1 harness devices shows more"
         )
     elif "missing" in answer:
-        # Only NVIDIA's GPUs run CUDA: without one its absence is no fault.
-        status: Status = "broken" if nvidia or name in ("opencl", "numpy") else "absent"
+        # Only NVIDIA's GPUs run CUDA: without one its absence is no fault. A baseline's never is.
+        needed = entry.role in ("opencl", "reference") or (nvidia and entry.role == "cuda")
+        status: Status = "broken" if needed else "absent"
         detail, _, remedy = answer["missing"].removeprefix(f"{name}: ").rpartition("; ")
         yield Finding(name, status, detail or remedy, remedy.removeprefix("to get it: ") or entry.install)
     for device in answer.get("devices", []):
