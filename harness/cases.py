@@ -152,7 +152,7 @@ def _variant(problem: Problem, rung: Variant | None, device: DeviceInfo) -> Vari
 def _reductions(block: ReductionBlock) -> list[Problem]:
     return [
         Reduction(op, dtype, tuple(shape))
-        for shape, op, dtype in product(block.shapes, block.ops, block.dtypes)
+        for shape, dtype, op in product(block.shapes, block.dtypes, block.ops)
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ This is all of a measurement that happens in one process; :mod:`harness.worker` 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,6 +68,16 @@ class HostData:
     tolerance: float
 
 
+@dataclass(slots=True)
+class Source:
+    """What problems of one ``key`` work on: as made, as packed, and the copies ``uploaded`` so far."""
+
+    key: Hashable
+    array: Array
+    packed: Array
+    uploaded: tuple[DeviceArray, ...] = ()
+
+
 class WrongAnswer(Exception):
     """A result that differs from the reference; the message says when and where."""
 
@@ -102,15 +112,15 @@ class Ready:
 class Measurer:
     """Measures cases on one open backend.
 
-    Keeps the last problem's data, here and on the device, as the reference and the transfer are slow and the
-    variants of a problem follow each other, and the launch costs measured so far.
+    Keeps the last source, here and on the device, and the last problem's answer, as making and moving them is
+    slow and the cases that share them follow each other; and the launch costs measured so far.
     """
 
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
         self._answers = Answers(options.answers) if options.answers else None
+        self._source: Source | None = None
         self._data: tuple[Problem, HostData] | None = None
-        self._sources: tuple[DeviceArray, ...] = ()
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
     def measure(self, case: Case, lean: bool = False) -> Record:
@@ -162,13 +172,11 @@ class Measurer:
                 yield Ready(prepared, data, sources)
         finally:
             if sum(source.nbytes for source in sources) > KEPT_SHARE * self.backend.device.memory_bytes:
-                self._sources = ()
+                self._source_of(case.problem).uploaded = ()
 
     def data(self, problem: Problem) -> HostData:
         """The source of a problem and its reference."""
         if self._data is None or self._data[0] != problem:
-            # The old one goes first: two at a time may not fit.
-            self._data, self._sources = None, ()
             self._data = problem, self._make_data(problem)
         return self._data[1]
 
@@ -216,25 +224,38 @@ class Measurer:
         }
 
     def _make_data(self, problem: Problem) -> HostData:
-        source = self._source(problem)
-        reference = self._reference(problem, source)
-        return HostData(source, problem.pack(source), reference, problem.tolerance(source))
+        source = self._source_of(problem)
+        expected, tolerance = self._answer(problem, source.array)
+        return HostData(source.array, source.packed, expected, tolerance)
+
+    def _source_of(self, problem: Problem) -> Source:
+        if self._source is None or self._source.key != problem.source_key:
+            # The old one goes first: two at a time may not fit.
+            self._source = self._data = None
+            array = self._make_source(problem)
+            self._source = Source(problem.source_key, array, problem.pack(array))
+        return self._source
 
     def _uploaded(self, case: Case) -> tuple[DeviceArray, ...]:
-        """The sources of a case on the device; kernels leave them as they are, so variants can share them."""
-        packed, wanted = self.data(case.problem).packed, self._count(case)
-        self._sources = self._sources[:wanted]
-        while len(self._sources) < wanted:
-            self._sources += (self.backend.upload(packed),)
-        return self._sources
+        """The sources of a case on the device; kernels leave them as they are, so cases can share them."""
+        source, wanted = self._source_of(case.problem), self._count(case)
+        source.uploaded = source.uploaded[:wanted]
+        while len(source.uploaded) < wanted:
+            source.uploaded += (self.backend.upload(source.packed),)
+        return source.uploaded
 
-    def _reference(self, problem: Problem, source: Array) -> Any:
-        """Computed once in a run, as it is slow and every backend in every process needs it."""
+    def _answer(self, problem: Problem, source: Array) -> tuple[Any, float]:
+        """The reference and the tolerance; once in a run, as they are slow and every worker needs them."""
+
+        def computed() -> tuple[Any, float]:
+            return problem.reference(source), problem.tolerance(source)
+
         if self._answers is None or not isinstance(problem, (Reduction, Laplace)):
-            return problem.reference(source)
-        return self._answers.get(problem, lambda: problem.reference(source))
+            return computed()
+        found: tuple[Any, float] = self._answers.get(problem, computed)
+        return found
 
-    def _source(self, problem: Problem) -> Array:
+    def _make_source(self, problem: Problem) -> Array:
         if isinstance(problem, Laplace):
             from harness.images import source_image
 

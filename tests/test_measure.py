@@ -6,6 +6,7 @@ import base64
 import io
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from PIL import Image
 from backends.base import DeviceArray, DeviceLost
 from harness import crops
 from harness.measure import Measurer, Options
-from harness.problems import Bandwidth, Reduction
+from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array
 from harness.records import Case
 from harness.variants import Plain
@@ -128,3 +129,21 @@ def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.Monke
         assert measuring.measure(case).status == "ok"
     assert sizes.count(1000) == 2
     assert sizes.count(500) > 1
+
+
+def test_operations_that_take_the_same_source_share_it() -> None:
+    measuring = measurer(FakeClock())
+    found = {op: measuring.data(Reduction(op, "int32", (1000,))) for op in ("min", "max", "minmax")}
+    assert len({id(data.source) for data in found.values()}) == 1
+    assert found["min"].expected != found["max"].expected
+    zeros = measuring.data(Reduction("count_nonzero", "int32", (1000,)))
+    assert zeros.source is not found["min"].source
+
+
+def test_problems_of_one_key_make_one_source() -> None:
+    ops = [Reduction(op, dtype, (77,)) for op in OPS for dtype in ("uint8", "float32")]
+    images = [Laplace(mask, "wrap", "sharpened", "uint8", 5, 7) for mask in MASKS]
+    problems: list[Problem] = [*ops, *images]
+    for first, second in combinations(problems, 2):
+        if first.source_key == second.source_key:
+            assert np.array_equal(first.pack(first.make_source(3)), second.pack(second.make_source(3)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,6 +47,10 @@ class Bandwidth:
     @property
     def source_bytes(self) -> int:
         return self.size * self.element.itemsize
+
+    @property
+    def source_key(self) -> Hashable:
+        return self
 
     @property
     def bytes_moved(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -37,6 +38,10 @@ class Problem(Protocol):
     @property
     def source_bytes(self) -> int:
         """Bytes of one source."""
+
+    @property
+    def source_key(self) -> Hashable:
+        """Problems with equal keys have equal sources for a seed, packed alike: one copy serves them all."""
 
     @property
     def bytes_moved(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
@@ -34,6 +35,10 @@ class Empty:
     @property
     def source_bytes(self) -> int:
         return 4
+
+    @property
+    def source_key(self) -> Hashable:
+        return self
 
     @property
     def bytes_moved(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -132,6 +132,10 @@ class Laplace:
     @property
     def source_bytes(self) -> int:
         return self.height * self.row_elements * self.element.itemsize
+
+    @property
+    def source_key(self) -> Hashable:
+        return self.kind, self.dtype, self.shape
 
     @property
     def bytes_moved(self) -> int:

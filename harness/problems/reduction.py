@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -66,6 +66,10 @@ class Reduction:
     @property
     def source_bytes(self) -> int:
         return self.size * self.element.itemsize
+
+    @property
+    def source_key(self) -> Hashable:
+        return self.kind, self.dtype, self.shape, self.parts.of_nothing
 
     @property
     def bytes_moved(self) -> int:
