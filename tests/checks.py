@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 
 from backends import Backend, Unsupported
-from harness.problems import Array, Laplace, Problem, Reduction
+from harness.problems import OPS, Array, Laplace, Problem, Reduction
 from harness.variants import Variant
 
 Point = dict[str, Any]
 Axes = Mapping[str, Sequence[Any]]
 Pair = tuple[tuple[str, Any], ...]
+
+KERNELS = tuple(op for op, row in OPS.items() if row.kernel == op)
+"""The operations with kernels of their own: what the others differ in happens on the host."""
 
 
 def runs(backend: Backend, problem: Problem) -> bool:

@@ -16,7 +16,6 @@ from harness.problems import (
     DIRECTIONS,
     IMAGE_DTYPES,
     MASKS,
-    OPS,
     OUTPUTS,
     Bandwidth,
     Laplace,
@@ -34,7 +33,7 @@ from harness.variants import (
     variant_from_json,
     violations,
 )
-from tests.checks import Point, check_laplace, check_reduction, pairwise, require, skipping, spelled
+from tests.checks import KERNELS, Point, check_laplace, check_reduction, pairwise, require, skipping, spelled
 from tests.test_variants import GPU
 
 FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
@@ -64,7 +63,7 @@ def _reduces(point: Point) -> bool:
 
 
 REDUCTIONS = pairwise(
-    {"op": list(OPS), "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _reduces
+    {"op": KERNELS, "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _reduces
 )
 LAPLACES = pairwise(
     {

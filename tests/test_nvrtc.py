@@ -19,7 +19,6 @@ from harness.problems import (
     DIRECTIONS,
     IMAGE_DTYPES,
     MASKS,
-    OPS,
     OUTPUTS,
     Bandwidth,
     Empty,
@@ -29,7 +28,7 @@ from harness.problems import (
 )
 from harness.sources import assemble
 from harness.variants import AXES, LaunchVariant, Variant, variant_from_json, violations
-from tests.checks import Point, pairwise, spelled
+from tests.checks import KERNELS, Point, pairwise, spelled
 
 try:
     nvrtc.version()
@@ -99,7 +98,7 @@ def compiles(problem: Problem, variant: Variant, capability: tuple[int, int]) ->
     return compiled.cubin
 
 
-@pytest.mark.parametrize(("problem", "variant"), cases("reduction", op=OPS, dtype=DTYPES))
+@pytest.mark.parametrize(("problem", "variant"), cases("reduction", op=KERNELS, dtype=DTYPES))
 def test_reductions_compile(problem: Problem, variant: Variant) -> None:
     compiles(problem, variant, CAPABILITIES[1])
 
@@ -122,7 +121,7 @@ def test_limits_compile(problem: Problem, variant: Variant) -> None:
 
 DEFAULTS: list[Problem] = [
     *(Reduction("minmax", dtype, (2**20,)) for dtype in DTYPES),
-    *(Reduction(op, "int32", (2**20,)) for op in OPS),
+    *(Reduction(op, "int32", (2**20,)) for op in KERNELS),
     *(Laplace("four", "reflect_101", "laplacian", dtype, 99, 101) for dtype in IMAGE_DTYPES),
     *(Bandwidth(direction, "int32", 2**20) for direction in DIRECTIONS),
 ]
