@@ -79,6 +79,7 @@ class DeviceInfo:
     the orders in which its queues (streams) can run what they are given.
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
+    ``max_texels``: of an image over a buffer, 0 where there are none.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
     """
 
@@ -102,6 +103,7 @@ class DeviceInfo:
     orders_groups: bool = False
     compute_capability: int = 0
     shuffles: bool = False
+    max_texels: int = 0
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
 

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 from backends import nvrtc
 from backends.base import (
     Array,
+    DeviceArray,
     Launch,
     Unsupported,
 )
+from backends.cuda_texture import Texture
 from backends.own_kernels import Bound, OwnKernelBackend
 from backends.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.pycuda_driver import drv, typed_errors
@@ -66,6 +68,10 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
             event.record(self._stream)
 
         return with_event
+
+    def _image(self, source: DeviceArray) -> Texture:
+        self._activate()
+        return Texture(source)
 
     def _fill(self, handle: Any, nbytes: int, byte: int) -> None:
         with typed_errors(f"filling {nbytes} bytes"):

@@ -14,6 +14,7 @@ import pyopencl as cl
 from backends.base import (
     Array,
     BuildError,
+    DeviceArray,
     DeviceInfo,
     Launch,
 )
@@ -29,6 +30,16 @@ if TYPE_CHECKING:
 
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
+_CHANNELS = {
+    "uint8": cl.channel_type.UNSIGNED_INT8,
+    "uint16": cl.channel_type.UNSIGNED_INT16,
+    "uint32": cl.channel_type.UNSIGNED_INT32,
+    "int8": cl.channel_type.SIGNED_INT8,
+    "int16": cl.channel_type.SIGNED_INT16,
+    "int32": cl.channel_type.SIGNED_INT32,
+    "float16": cl.channel_type.HALF_FLOAT,
+    "float32": cl.channel_type.FLOAT,
+}
 NV_VERBOSE = "-cl-nv-verbose"
 NV_OPTIONS = "cl_nv_compiler_options"
 """The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
@@ -125,6 +136,13 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
             events = [call() for call in calls]
             events[-1].wait()
             return float(events[-1].profile.end - events[0].profile.start) * 1e-9
+
+    def _image(self, source: DeviceArray) -> cl.Image:
+        with typed_errors("making an image of the source", allocating=True):
+            texels = cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[source.dtype.name])
+            shape = (source.nbytes // texels.itemsize,)
+            flags = cl.mem_flags.READ_ONLY
+            return cl.create_image(self._context, flags, texels, shape=shape, buffer=source.handle)
 
     def _allocate(self, nbytes: int) -> cl.Buffer:
         with typed_errors(f"allocating {nbytes} bytes", allocating=True):

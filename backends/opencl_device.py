@@ -151,6 +151,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         + _first(device, "compute_capability_minor_nv"),
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
         shuffles=wave_width > 1 or SHUFFLES in device.extensions.split(),
+        max_texels=device.image_max_buffer_size if device.image_support else 0,
         atomics64=set(device.extensions.split()) >= ATOMICS64,
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )

@@ -94,6 +94,10 @@ class OwnKernelBackend(Backend):
         """Device memory; raises OutOfDeviceMemory."""
 
     @abstractmethod
+    def _image(self, source: DeviceArray) -> Any:
+        """The source as an image whose texels are four of its elements; it shares the source's memory."""
+
+    @abstractmethod
     def _fill(self, handle: Any, nbytes: int, byte: int) -> None:
         """Enqueues setting every byte."""
 
@@ -122,6 +126,7 @@ class PreparedPlan(Prepared):
         self.submission = f"{self._submission.queue} queue, events {self._submission.events}"
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []
+        self._images: dict[int, Any] = {}
         self._timed: dict[int, list[Bound]] = {}
         self._last = 0
         try:
@@ -154,7 +159,14 @@ class PreparedPlan(Prepared):
     def _argument(self, argument: Argument, i: int) -> Any:
         if isinstance(argument, Scalar):
             return np.dtype(argument.dtype).type(argument.value)
-        return self._buffers[i][argument.name] if isinstance(argument, Buffer) else self._sources[i].handle
+        if isinstance(argument, Buffer):
+            return self._buffers[i][argument.name]
+        return self._image_of(i) if argument.is_image else self._sources[i].handle
+
+    def _image_of(self, i: int) -> Any:
+        if i not in self._images:
+            self._images[i] = self._backend._image(self._sources[i])
+        return self._images[i]
 
     def enqueue(self, i: int) -> None:
         self._last = i = i % len(self._calls)
@@ -186,6 +198,7 @@ class PreparedPlan(Prepared):
 
     def close(self) -> None:
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
-        self._buffers, self._calls = [], []
+        distinct |= {id(image): image for image in self._images.values()}
+        self._buffers, self._calls, self._images = [], [], {}
         for handle in distinct.values():
             self._backend._free(handle)

@@ -57,7 +57,8 @@ def cell_bits(problem: Reduction) -> int:
 
 
 def _reduce(variant: ReductionVariant, groups: int, *arguments: Argument, size: int) -> PlannedLaunch:
-    return PlannedLaunch("reduce", (groups,), (variant.group_size,), (Source(), Scalar(size), *arguments))
+    source = Source(is_image=variant.storage == "image")
+    return PlannedLaunch("reduce", (groups,), (variant.group_size,), (source, Scalar(size), *arguments))
 
 
 def _on_host(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:

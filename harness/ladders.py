@@ -66,6 +66,20 @@ LADDERS: dict[str, Ladder] = {
             ),
         ),
         Ladder(
+            "yan2011_image",
+            "the steps of yan2011 that an image can take: half store, few groups, the finishes, built-in min",
+            "yan2011; an image stays at texels of four",
+            _climb(
+                ReductionVariant(storage="image", vector_width=4),
+                ("tree", "half_store"),
+                ("groups", 2),
+                ("finish", "atomic"),
+                ("finish", "host"),
+                ("compare", "builtin"),
+                ("group_size", 512),
+            ),
+        ),
+        Ladder(
             "pcl",
             "strides inside a work-item, trees inside a group, finishes between groups",
             "pcl, its three levels in their order, groups of 256 throughout",

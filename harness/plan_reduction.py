@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from backends.base import DeviceInfo
+from harness.dtypes import Dtype
 from harness.finishing import finishing
 from harness.grids import num_groups
 from harness.plans import Plan
@@ -61,6 +62,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     return {
         "ELEMENT": element.kernel,
         "STORED": element.stored,
+        "CHANNEL": _channel(element),
         "STORED_IS_HALF": int(element.name == "float16"),
         "ELEMENT_IS_FLOAT": int(element.is_float),
         "ELEMENT_BITS": 8 * element.kernel_numpy.itemsize,
@@ -78,6 +80,11 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "USES_REDUX": int(bool(redux)),
         "REDUX_FIELDS": redux,
     }
+
+
+def _channel(element: Dtype) -> str:
+    """The type of 32 bits as which a texel's channels are read."""
+    return "float" if element.is_float else "int" if element.lowest.startswith("(-") else "uint"
 
 
 def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:

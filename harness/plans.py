@@ -14,7 +14,9 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Argument: the source of this call."""
+    """Argument: the source of this call, as memory or as an image whose texels are four of its elements."""
+
+    is_image: bool = False
 
 
 @dataclass(frozen=True, slots=True)

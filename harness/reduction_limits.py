@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
 """The finishes in which a group of the launch sees what the others wrote."""
 
+TEXEL: Final = 4
+"""Elements of a texel."""
+CHANNEL_BYTES: Final = 4
+
 MAX_COUNT: Final = 2**32
 """Vectors after which a lane of a scalar count would overflow its 32 bits."""
 
@@ -32,6 +36,8 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found += _atomic_violations(problem, device)
     if variant.tree == "sub_group" and not device.shuffles:
         found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
+    if variant.storage == "image":
+        found += _image_violations(variant, problem, device)
     if variant.packing == "packed":
         found += packing.violations(problem, variant.vector_width)
     vectors = _vectors_per_item(variant, problem, device)
@@ -42,6 +48,22 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found.append(
             f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
         )
+    return found
+
+
+def _image_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
+    found = []
+    if variant.vector_width != TEXEL:
+        found.append(f"storage image: a texel has {TEXEL} elements, not {variant.vector_width}")
+    if variant.packing == "packed":
+        found.append("storage image: texels are read element by element, not packed")
+    if problem.element.itemsize > CHANNEL_BYTES:
+        found.append(f"storage image: no channel of a texel has the 64 bits of {problem.dtype}")
+    if problem.size % TEXEL:
+        found.append(f"storage image: {problem.size} elements are no whole number of texels of {TEXEL}")
+    if problem.size > TEXEL * device.max_texels:
+        texels = -(-problem.size // TEXEL)
+        found.append(f"storage image: {texels} texels are over the device's limit of {device.max_texels}")
     return found
 
 

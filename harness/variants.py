@@ -106,7 +106,7 @@ _GROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 AXES: dict[str, dict[str, tuple[Any, ...]]] = {
     "reduction": {
-        "storage": ("buffer",),
+        "storage": ("buffer", "image"),
         "vector_width": _WIDTHS,
         "loads_in_flight": (1, 2, 4, 8),
         "stride": ("global", "local"),

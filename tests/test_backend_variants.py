@@ -21,6 +21,7 @@ from harness.problems import (
     Laplace,
     Reduction,
 )
+from harness.reduction_limits import TEXEL
 from harness.variants import (
     AXES,
     PER_PROBLEM,
@@ -59,7 +60,9 @@ def _fits(point: Point) -> bool:
 
 def _reduces(point: Point) -> bool:
     """Whether a device that lacks nothing can: other limits are a device's own."""
-    return not violations(variant_of("reduction", point), Reduction(point["op"], point["dtype"], (1,)), GPU)
+    return not violations(
+        variant_of("reduction", point), Reduction(point["op"], point["dtype"], (TEXEL,)), GPU
+    )
 
 
 REDUCTIONS = pairwise(
@@ -95,8 +98,10 @@ RUNGS = [
 @pytest.mark.parametrize("point", REDUCTIONS, ids=spelled)
 def test_reduction_variants(own_backend: Backend, point: Point) -> None:
     variant = variant_of("reduction", point)
+    assert isinstance(variant, ReductionVariant)
     op, dtype = point["op"], point["dtype"]
-    for size in (1, 130, 4097, 20011):
+    # An image has whole texels; a buffer has any number of elements.
+    for size in (4, 132, 4096, 20012) if variant.storage == "image" else (1, 130, 4097, 20011):
         check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
 
 
@@ -190,7 +195,7 @@ def test_bandwidth_variants(own_backend: Backend, point: Point) -> None:
 def test_rungs(own_backend: Backend, rung: Variant) -> None:
     if isinstance(rung, ReductionVariant):
         for op, dtype in (("minmax", "int32"), ("minmax", "uint8"), ("sum", "float32")):
-            check_reduction(own_backend, op, Reduction(op, dtype, (129, 157)).make_source(9), rung)
+            check_reduction(own_backend, op, Reduction(op, dtype, (129, 156)).make_source(9), rung)
     elif isinstance(rung, LaplaceVariant):
         for dtype, channels in (("uint8", 1), ("uint8", 4), ("float32", 3)):
             problem = Laplace("four", "replicate", "sharpened", dtype, 45, 77, channels)

@@ -50,6 +50,7 @@ DEVICE = device_info(
         "max_group_size": 1024,
         "cache_bytes": 2**25,
         "wave_width": 32,
+        "max_texels": 2**27,
     },
 )
 

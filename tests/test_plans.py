@@ -57,12 +57,24 @@ def point_of(kind: str, point: Point) -> tuple[dict[str, Any], Variant]:
     )
 
 
+def reduction_of(point: Point) -> tuple[Reduction, Variant]:
+    """A point's reduction, and its variant."""
+    parameters, variant = point_of("reduction", point)
+    return Reduction(parameters["op"], parameters["dtype"], (parameters["size"],)), variant
+
+
+def _violations(problem: Problem, variant: Variant) -> list[str]:
+    return violations(variant, problem, GPU)
+
+
 def samples() -> list[tuple[Problem, Variant]]:
     """Problems and variants such that each pair of values of two axes is in one of them."""
     found: list[tuple[Problem, Variant]] = []
-    for point in pairwise({"op": list(OPS), "dtype": list(DTYPES), "size": SIZES, **AXES["reduction"]}):
-        parameters, variant = point_of("reduction", point)
-        found.append((Reduction(parameters["op"], parameters["dtype"], (parameters["size"],)), variant))
+    reductions = {"op": list(OPS), "dtype": list(DTYPES), "size": SIZES, **AXES["reduction"]}
+    found += [
+        reduction_of(point)
+        for point in pairwise(reductions, lambda point: not _violations(*reduction_of(point)))
+    ]
     axes = {"mask": list(MASKS), "border": BORDERS, "output": OUTPUTS, "dtype": IMAGE_DTYPES}
     sizes = {"channels": (1, 3, 4), "height": (1, 17, 8192), "width": (1, 33, 8192)}
     for point in pairwise({**axes, **sizes, **AXES["laplace"]}):
@@ -73,7 +85,7 @@ def samples() -> list[tuple[Problem, Variant]]:
     ):
         parameters, variant = point_of("bandwidth", point)
         found.append((Bandwidth(**parameters), variant))
-    runnable = [(problem, variant) for problem, variant in found if not violations(variant, problem, GPU)]
+    runnable = [(problem, variant) for problem, variant in found if not _violations(problem, variant)]
     return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), LaunchVariant())]
 
 

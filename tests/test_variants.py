@@ -55,6 +55,7 @@ GPU = DeviceInfo(
     orders_groups=True,
     shuffles=True,
     atomics64=True,
+    max_texels=2**27,
 )
 SMALL_GPU = replace(
     GPU,
@@ -256,6 +257,21 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("min", "int8", (9,)),
             SMALL_GPU,
             "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+        ),
+        *(
+            (ReductionVariant(storage="image", **axes), Reduction("min", dtype, (size,)), GPU, reason)
+            for axes, dtype, size, reason in (
+                ({"vector_width": 8}, "int32", 8, "storage image: a texel has 4 elements, not 8"),
+                (
+                    {"vector_width": 4, "packing": "packed"},
+                    "int8",
+                    8,
+                    "storage image: texels are read element by element, not packed",
+                ),
+                ({"vector_width": 4}, "float64", 8, "no channel of a texel has the 64 bits of float64"),
+                ({"vector_width": 4}, "int8", 9, "9 elements are no whole number of texels of 4"),
+                ({"vector_width": 4}, "int8", 2**30, "268435456 texels are over the device's limit"),
+            )
         ),
         (
             ReductionVariant(finish="atomic"),

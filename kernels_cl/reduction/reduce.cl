@@ -14,7 +14,7 @@
 #endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void reduce(__global const STORED *restrict source, const ulong length, __global partial_t *restrict partials
+void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {
   __local partial_t scratch[SCRATCH_PARTIALS];
   FINISH_LOCALS

@@ -14,7 +14,7 @@
 #endif
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
-void reduce(const STORED *__restrict__ source, const ulong length, partial_t *__restrict__ partials
+void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
             FINISH_PARAMETERS) {
   __shared__ partial_t scratch[SCRATCH_PARTIALS];
   FINISH_LOCALS

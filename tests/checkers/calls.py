@@ -26,6 +26,7 @@ from backends import Backend, Unsupported, open_backend, own_kernels
 from harness import sources
 from harness.ladders import LADDERS
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.reduction_limits import TEXEL
 from harness.sources import Dialect
 from harness.variants import (
     AXES,
@@ -76,7 +77,10 @@ def _reductions() -> Iterator[Call]:
 
 
 def _reduction(op: str, dtype: str, variant: ReductionVariant | BandwidthVariant) -> Reduction:
-    return Reduction(op, dtype, (_elements(variant),))
+    elements = _elements(variant)
+    if isinstance(variant, ReductionVariant) and variant.storage == "image":
+        elements -= elements % TEXEL
+    return Reduction(op, dtype, (elements,))
 
 
 def _elements(variant: ReductionVariant | BandwidthVariant) -> int:

@@ -10,7 +10,9 @@
 #error "STORED_IS_HALF is not defined"
 #endif
 
-inline VECTOR_OF(ELEMENT) load_vector(__global const STORED *source, ulong index) {
+#define SOURCE __global const STORED *restrict
+
+inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 // differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.
 #if STORED_IS_HALF && VECTOR_WIDTH == 1
   return vload_half(index, (__global const half *)source);
@@ -22,7 +24,7 @@ inline VECTOR_OF(ELEMENT) load_vector(__global const STORED *source, ulong index
 // end differs
 }
 
-inline ELEMENT load_element(__global const STORED *source, ulong index) {
+inline ELEMENT load_element(SOURCE source, ulong index) {
 // differs: OpenCL C has a built-in load of halves.
 #if STORED_IS_HALF
   return vload_half(index, (__global const half *)source);

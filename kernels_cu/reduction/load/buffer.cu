@@ -10,6 +10,8 @@
 #error "STORED_IS_HALF is not defined"
 #endif
 
+#define SOURCE const STORED *__restrict__
+
 // differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
 __device__ inline ELEMENT widened(STORED stored) {
 #if STORED_IS_HALF
@@ -22,7 +24,7 @@ __device__ inline ELEMENT widened(STORED stored) {
 }
 // end differs
 
-__device__ inline VECTOR_OF(ELEMENT) load_vector(const STORED *source, ulong index) {
+__device__ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 // differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.
   union {
     words_t words;
@@ -35,7 +37,7 @@ __device__ inline VECTOR_OF(ELEMENT) load_vector(const STORED *source, ulong ind
 // end differs
 }
 
-__device__ inline ELEMENT load_element(const STORED *source, ulong index) {
+__device__ inline ELEMENT load_element(SOURCE source, ulong index) {
 // differs: OpenCL C has a built-in load of halves.
   return widened(source[index]);
 // end differs

@@ -71,7 +71,7 @@ __device__ inline partial_t combined(partial_t a, partial_t b) {
 
 // Work-items keep the places of vectors only; here, once for a group, each becomes that of the first element in its
 // vector that is the one. All loads are independent, and the last match is the first element.
-__device__ inline partial_t located(partial_t partial, const STORED *source, ulong length) {
+__device__ inline partial_t located(partial_t partial, SOURCE source, ulong length) {
   const ulong lowest_from = partial.lowest_at;
   const ulong highest_from = partial.highest_at;
 #pragma unroll

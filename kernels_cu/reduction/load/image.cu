@@ -1,0 +1,33 @@
+// The source is an image: a load is a texel of four channels, widened to 32 bits by the texture units (yan2011: Image).
+
+#ifndef ELEMENT
+#error "ELEMENT is not defined"
+#endif
+#ifndef CHANNEL
+#error "CHANNEL is not defined"
+#endif
+#if VECTOR_WIDTH != 4
+#error "a texel has four elements"
+#endif
+
+// differs: OpenCL C has a type for images and a function for each type of channel, CUDA C++ handles and templates.
+#define SOURCE const cudaTextureObject_t
+#define TEXEL_NAMED(type) type##4
+#define TEXEL_OF(type) TEXEL_NAMED(type)
+#define TEXEL_AT(source, index) tex1Dfetch<TEXEL_OF(CHANNEL)>(source, (int)(index))
+// end differs
+
+__device__ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
+// differs: OpenCL C converts a whole vector.
+  const TEXEL_OF(CHANNEL) texel = TEXEL_AT(source, index);
+  const CHANNEL channels[VECTOR_WIDTH] = {texel.x, texel.y, texel.z, texel.w};
+  VECTOR_OF(ELEMENT) vector;
+  EACH_LANE LANE(vector) = channels[lane];
+  return vector;
+// end differs
+}
+
+__device__ inline ELEMENT load_element(SOURCE source, ulong index) {
+  const VECTOR_OF(ELEMENT) texel = load_vector(source, index / VECTOR_WIDTH);
+  return LANE_AT(ELEMENT, texel, index % VECTOR_WIDTH);
+}
