@@ -36,6 +36,9 @@ _HOW_TO_GET = "pip install nvidia-npp, or install the CUDA toolkit with its NPP"
 _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
 _MAX_SIDE = 2**31 - 1
+_MAX_SUM = 2**31 - 1
+_MAX_COUNT = 2**15
+"""Seen on an H200 with NPP 13.0: sums of longer rows wrap, and of 65762 of 70001 bytes it counted 1762."""
 
 
 class NppBackend(DriverBackend):
@@ -112,7 +115,7 @@ class NppBackend(DriverBackend):
             return f"NPP has no function for {problem.op} of {problem.dtype}"
         if not function.signal and max(_row_bytes(problem), problem.size) > _MAX_SIDE:
             return f"NPP's images have sides of at most {_MAX_SIDE}, of bytes a row and of pixels"
-        return None
+        return None if function.signal else _overflow(problem)
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
         if (problem.mask, problem.border, problem.output) != ("eight_negated", "replicate", "laplacian"):
@@ -149,14 +152,38 @@ class _Bound:
         return self.results
 
 
+def _width(problem: Reduction) -> int:
+    """Elements of a row: the problem's last axis."""
+    return problem.shape[-1] if problem.shape else 1
+
+
 def _image(problem: Reduction) -> tuple[Size]:
-    """The source as NPP's image: rows as the problem's last axis has them."""
-    width = problem.shape[-1] if problem.shape else 1
-    return (Size(width, problem.size // width),)
+    """The source as NPP's image."""
+    return (Size(_width(problem), problem.size // _width(problem)),)
 
 
 def _row_bytes(problem: Reduction) -> int:
-    return (problem.shape[-1] if problem.shape else 1) * problem.element.itemsize
+    return _width(problem) * problem.element.itemsize
+
+
+def _overflow(problem: Reduction) -> str | None:
+    """Why NPP's image function would answer wrongly, as it keeps the total of a row in a narrow type."""
+    width = _width(problem)
+    if problem.op == "count_nonzero" and width > _MAX_COUNT:
+        return f"NPP miscounts in rows of more than {_MAX_COUNT} elements, such as these {width}"
+    if problem.op != "sum":
+        return None
+    if problem.element.is_float:
+        return f"NPP adds {problem.dtype} in {problem.dtype}"
+    if width * _largest(problem) > _MAX_SUM:
+        return f"NPP adds the {width} {problem.dtype} of a row in 32 bits, which may overflow"
+    return None
+
+
+def _largest(problem: Reduction) -> int:
+    """The largest magnitude of an element."""
+    info = np.iinfo(problem.dtype)
+    return max(-int(info.min), int(info.max))
 
 
 def _context(device: Any, index: int, stream: int) -> Context:
