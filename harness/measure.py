@@ -24,11 +24,11 @@ from backends.base import (
     Unsupported,
 )
 from harness import bias, clocks, ledgers
-from harness.answers import Answers
 from harness.clocks import Budget, Timer
 from harness.problems import Array, Laplace, Problem, Reduction, Verification
 from harness.problems.base import compare
 from harness.records import Case, Clock, Record
+from harness.shared import Shared
 
 CACHES_PASSED = 4
 """A cold case's sources together are this many times the last-level cache."""
@@ -47,15 +47,15 @@ class Options:
     """How a case is measured.
 
     seed: of its random source. samples: the most a clock takes. case_seconds: for all clocks together. image:
-    the photograph that Laplace problems take; the default one when None. answers: a folder of references that
-    the workers of a run share; each computes its own when None.
+    the photograph that Laplace problems take; the default one when None. shared: the folder of sources and
+    answers that the workers of a run share; each makes its own when None.
     """
 
     seed: int = 1
     samples: int = 15
     case_seconds: float = 2.0
     image: Path | None = None
-    answers: Path | None = None
+    shared: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Measurer:
 
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
-        self._answers = Answers(options.answers) if options.answers else None
+        self._shared = Shared(options.shared) if options.shared else None
         self._source: Source | None = None
         self._data: tuple[Problem, HostData] | None = None
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
@@ -232,7 +232,7 @@ class Measurer:
         if self._source is None or self._source.key != problem.source_key:
             # The old one goes first: two at a time may not fit.
             self._source = self._data = None
-            array = self._make_source(problem)
+            array = self._source_array(problem)
             self._source = Source(problem.source_key, array, problem.pack(array))
         return self._source
 
@@ -250,17 +250,20 @@ class Measurer:
         def computed() -> tuple[Any, float]:
             return problem.reference(source), problem.tolerance(source)
 
-        if self._answers is None or not isinstance(problem, (Reduction, Laplace)):
+        if self._shared is None or not isinstance(problem, (Reduction, Laplace)):
             return computed()
-        found: tuple[Any, float] = self._answers.get(problem, computed)
+        found: tuple[Any, float] = self._shared.answer(problem, computed)
         return found
 
-    def _make_source(self, problem: Problem) -> Array:
-        if isinstance(problem, Laplace):
-            from harness.images import source_image
+    def _source_array(self, problem: Problem) -> Array:
+        def made() -> Array:
+            if isinstance(problem, Laplace):
+                from harness.images import source_image
 
-            return source_image(problem, self.options.image)
-        return problem.make_source(self.options.seed)
+                return source_image(problem, self.options.image)
+            return problem.make_source(self.options.seed)
+
+        return self._shared.source(problem.source_key, made) if self._shared else made()
 
     def _count(self, case: Case) -> int:
         """Sources that the calls rotate over: one if hot, else enough to pass the cache if memory allows."""

@@ -48,14 +48,14 @@ class RunOptions:
     image: Path | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
 
-    def for_worker(self, answers: str | None = None) -> dict[str, Any]:
+    def for_worker(self, shared: str | None = None) -> dict[str, Any]:
         """What one of the processes needs of it, as plain data (:class:`harness.measure.Options`)."""
         return {
             "seed": self.seed,
             "samples": -(-self.samples // self.processes),
             "case_seconds": self.case_seconds / self.processes,
             "image": str(self.image.resolve()) if self.image else None,
-            "answers": answers,
+            "shared": shared,
         }
 
 
@@ -129,9 +129,9 @@ class _Run:
         self._to_measure = sum(turn.case not in self._reasons for turn in left)
         last: Record | None = None
         numbered = enumerate(left)
-        with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as answers:
+        with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
             for _, of_process in groupby(numbered, key=lambda item: item[1].process):
-                with _Workers(self._options, answers, self._pictured) as workers:
+                with _Workers(self._options, shared, self._pictured) as workers:
                     for done, turn in of_process:
                         progress(Progress(done, len(left), last, turn.case))
                         last = self._turn(workers, turn) or last
@@ -173,12 +173,11 @@ class _Run:
 class _Workers:
     """The live worker of each backend's device. A context manager: none outlives it.
 
-    ``answers`` is the folder of references that they share, ``pictured`` the titles of the pictures there
-    are.
+    ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
     """
 
-    def __init__(self, options: RunOptions, answers: str, pictured: set[str]) -> None:
-        self._options, self._answers, self._pictured = options, answers, pictured
+    def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
+        self._options, self._shared, self._pictured = options, shared, pictured
         self._live: dict[tuple[str, int], Worker] = {}
         self._given_up: dict[tuple[str, int], str] = {}
 
@@ -209,7 +208,7 @@ class _Workers:
         name = self._options.classes.get(backend, backend)
         for _ in range(STARTS):
             try:
-                options = self._options.for_worker(self._answers)
+                options = self._options.for_worker(self._shared)
                 worker = Worker(name, device, options, self._options.start_limit_s)
             except WorkerFailed as error:
                 reason = f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"

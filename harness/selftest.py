@@ -88,10 +88,10 @@ def _device(
 ) -> SelfTest:
     parts: dict[tuple[Case, int, int], list[Clock]] = {}
     try:
-        with TemporaryDirectory(prefix="opencl-cuda-harness-") as answers:
+        with TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
             for process in range(options.processes):
                 progress(f"{device.key}: process {process + 1} of {options.processes}")
-                for key, clock in _process(device, cases, each, options, answers, process):
+                for key, clock in _process(device, cases, each, options, shared, process):
                     parts.setdefault(key, []).append(replace(clock, blocks=(process,) * len(clock.seconds)))
     except WorkerFailed as error:
         return SelfTest(device.key, failure=str(error))
@@ -101,7 +101,7 @@ def _device(
 
 
 def _process(
-    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, answers: str, process: int
+    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, shared: str, process: int
 ) -> Iterator[tuple[tuple[Case, int, int], Clock]]:
     """The clocks that two fresh workers take, one a side, of each case as often as there are comparisons.
 
@@ -114,7 +114,7 @@ def _process(
     workers: list[Worker] = []
     try:
         for _ in range(2):
-            workers.append(Worker(name, device.index, options.for_worker(answers), options.start_limit_s))
+            workers.append(Worker(name, device.index, options.for_worker(shared), options.start_limit_s))
         for case, number in product(cases, range(each)):
             # Whatever it does to a side to be the second, each side is now and then.
             first = (number + process) % 2

@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> None:
     requests, answers = _private_streams()
     name, device, text = arguments
     raw = json.loads(text)
-    paths = {name: Path(raw[name]) for name in ("image", "answers") if raw.get(name)}
+    paths = {name: Path(raw[name]) for name in ("image", "shared") if raw.get(name)}
     options = Options(**{**raw, **paths})
     try:
         backend = _open(name, int(device))

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from harness.answers import Answers
 from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
 from harness.runner import LIMIT_SHARE, Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
 from harness.schedule import LEAST_S
+from harness.shared import Shared
 from harness.variants import Plain
 from harness.workers import Worker
 from tests.fake_backend import DIARY, ENVIRONMENT, FakeBackend
@@ -297,21 +297,21 @@ def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
 
 
 def test_the_workers_of_a_run_share_the_references(tmp_path: Path) -> None:
-    answers, computed = Answers(tmp_path), []
+    answers, computed = Shared(tmp_path), []
 
     def compute() -> int:
         computed.append(1)
         return 42
 
     problem = CASES[0].problem
-    assert [answers.get(problem, compute), Answers(tmp_path).get(problem, compute)] == [42, 42]
-    assert answers.get(CASES[1].problem, compute) == 42
+    assert [answers.answer(problem, compute), Shared(tmp_path).answer(problem, compute)] == [42, 42]
+    assert answers.answer(CASES[1].problem, compute) == 42
     assert len(computed) == 2
 
 
 def test_a_reference_that_cannot_be_kept_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.answers.MOST_BYTES", 0)
-    assert Answers(tmp_path).get(CASES[0].problem, lambda: 42) == 42
+    monkeypatch.setattr("harness.shared.MOST_BYTES", 0)
+    assert Shared(tmp_path).answer(CASES[0].problem, lambda: 42) == 42
     assert not list(tmp_path.iterdir())
 
 

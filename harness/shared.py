@@ -1,0 +1,89 @@
+"""What the workers of a run share in a folder: the sources of its problems and the right answers.
+
+Random numbers by the gigabyte and references in wide types are slow on the host, and every backend needs both
+in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import shutil
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.problems import Array, Problem
+
+MOST_BYTES = 2**30
+"""What the answers may take; those beyond it are computed anew by each worker."""
+LEAST_SOURCE_BYTES = 2**22
+"""Sources of fewer bytes are made anew: that is as fast as reading them."""
+FREE_SHARE = 0.25
+"""The part of what is free on the disk that a source may take."""
+
+_ANSWER, _SOURCE = ".answer", ".npy"
+
+
+class Shared:
+    """Answers by problem and sources by key, of one seed and image.
+
+    Only for a folder that nobody else can write to: answers are pickled.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def answer(self, problem: Problem, compute: Callable[[], Any]) -> Any:
+        """The answer to ``problem``; computed and kept where nobody has."""
+        path = self._path(problem, _ANSWER)
+        try:
+            return pickle.loads(path.read_bytes())
+        except FileNotFoundError:
+            answer = compute()
+            data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+            there = sum(entry.stat().st_size for entry in self._folder.glob(f"*{_ANSWER}"))
+            if there + len(data) <= MOST_BYTES:
+                _keep(path, lambda part: part.write_bytes(data))
+            return answer
+
+    def source(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        """The source of ``key``; made and kept where no worker has.
+
+        One at a time is kept: the cases that share it follow each other, on every device.
+        """
+        path = self._path(key, _SOURCE)
+        try:
+            # Mapped, not read; what is written to it would stay in this process.
+            return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        except FileNotFoundError:
+            array = make()
+            if LEAST_SOURCE_BYTES <= array.nbytes <= FREE_SHARE * shutil.disk_usage(self._folder).free:
+                # Who has mapped an older one keeps it: only its name goes.
+                for older in self._folder.glob(f"*{_SOURCE}"):
+                    older.unlink(missing_ok=True)
+                _keep(path, lambda part: _save(part, array))
+            return array
+
+    def _path(self, key: object, suffix: str) -> Path:
+        return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}{suffix}"
+
+
+def _save(path: Path, array: Array) -> None:
+    with path.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+
+
+def _keep(path: Path, write: Callable[[Path], object]) -> None:
+    """Whole or not at all: a worker may be killed while it writes."""
+    part = path.with_suffix(f".{os.getpid()}")
+    try:
+        write(part)
+    except OSError:
+        # A full disk costs time, not the case.
+        part.unlink(missing_ok=True)
+        return
+    part.replace(path)

@@ -1,0 +1,78 @@
+"""The folder that the workers of a run share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness import shared as module
+from harness.problems import Array
+from harness.shared import Shared
+
+
+class Maker:
+    """Makes a source, and counts how often."""
+
+    def __init__(self, value: int) -> None:
+        self.value, self.times = value, 0
+
+    def __call__(self) -> Array:
+        self.times += 1
+        return np.full((3, 5), self.value, np.int16)
+
+
+@pytest.fixture
+def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST_SOURCE_BYTES", 0)
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_source_is_made_once_and_is_the_same_for_all(tmp_path: Path) -> None:
+    make = Maker(7)
+    first = Shared(tmp_path).source(("a", 1), make)
+    second = Shared(tmp_path).source(("a", 1), make)
+    assert make.times == 1
+    assert type(second) is np.ndarray
+    assert second.dtype == first.dtype
+    assert np.array_equal(first, second)
+
+
+@pytest.mark.usefixtures("every_size")
+def test_what_one_writes_to_a_source_no_other_sees(tmp_path: Path) -> None:
+    make = Maker(7)
+    Shared(tmp_path).source("a", make)
+    Shared(tmp_path).source("a", make)[:] = 0
+    assert (Shared(tmp_path).source("a", make) == 7).all()
+
+
+@pytest.mark.usefixtures("every_size")
+def test_one_source_is_kept_at_a_time_and_an_older_one_stays_readable(tmp_path: Path) -> None:
+    shared, first, second = Shared(tmp_path), Maker(1), Maker(2)
+    shared.source("a", first)
+    mapped = shared.source("a", first)
+    shared.source("b", second)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert (mapped == 1).all()
+    shared.source("a", first)
+    assert (first.times, second.times) == (2, 1)
+
+
+def test_a_small_source_is_not_kept(tmp_path: Path) -> None:
+    make = Maker(3)
+    for _ in range(2):
+        Shared(tmp_path).source("a", make)
+    assert make.times == 2
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_full_disk_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    make = Maker(3)
+    assert (Shared(tmp_path).source("a", make) == 3).all()
+    assert not list(tmp_path.iterdir())
