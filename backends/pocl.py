@@ -6,7 +6,9 @@ answers with the name of an older relative, such as znver3 for a Zen 4: kernels 
 AVX-512 and linked with PoCL's built-in functions for AVX-512, which pass vectors in other registers: wrong
 results and crashes of the compiler. The PoCL that pyopencl's wheels bundle (3.0 with LLVM 14) does so on most
 processors newer than 2022. There is no setting for it, so the name is replaced in PoCL's device record, by
-the x86-64 level (psABI) that the processor's features prove.
+that of the processor for which PoCL's own built-in functions were compiled, if its features are all there.
+Under a lesser name, such as the x86-64 levels of the psABI, no built-in is inlined, as its features are more
+than those of the kernel: each min or convert of a vector becomes a call, four to seven times as slow.
 """
 
 from __future__ import annotations
@@ -18,11 +20,15 @@ from collections.abc import Set
 from functools import cache
 from pathlib import Path
 
-_LEVELS = (
-    ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
-    ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}),
-    ("x86-64-v2", {"sse4_1", "sse4_2", "ssse3", "popcnt", "cx16"}),
+_V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
+_NAMES = (
+    ("skylake-avx512", _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
+    ("haswell", _V3),
+    ("penryn", {"sse4_1", "ssse3", "cx16"}),
 )
+"""LLVM's names of the processors for which PoCL's built-in functions are compiled, the most able first, with
+the features that LLVM uses of each by itself.
+"""
 _WITH_AVX512 = {
     "knl",
     "knm",
@@ -71,9 +77,9 @@ def _text_at(address: int) -> bytes:
 
 
 @cache
-def _name(level: str) -> ctypes.Array[ctypes.c_char]:
+def _kept(name: str) -> ctypes.Array[ctypes.c_char]:
     """The replacement, kept alive for as long as the process: PoCL keeps the pointer."""
-    return ctypes.create_string_buffer(level.encode())
+    return ctypes.create_string_buffer(name.encode())
 
 
 def x86_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
@@ -86,9 +92,9 @@ def x86_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
     return frozenset()
 
 
-def x86_level(flags: Set[str]) -> str:
-    """The highest x86-64 level that the feature flags cover."""
-    return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
+def known_name(flags: Set[str]) -> str:
+    """The name under which kernels use most of what the feature flags cover."""
+    return next((name for name, needed in _NAMES if needed <= flags), "x86-64")
 
 
 def misnamed(device_version: str, flags: Set[str]) -> str | None:
@@ -122,12 +128,12 @@ def repair(device_pointer: int, device_version: str) -> str | None:
         return None
     record = _peek(device_pointer, _RECORD_BYTES)
     words = struct.unpack(f"<{len(record) // 8}Q", record[: len(record) // 8 * 8])
-    level = x86_level(flags)
+    name = known_name(flags)
     # A device that was repaired before, in this process, is told so again.
-    names = (wrong.encode(), level.encode())
+    names = (wrong.encode(), name.encode())
     for index in range(len(words) - 1):
         if _text_at(words[index]).startswith(b"x86_64") and _text_at(words[index + 1]) in names:
             slot = ctypes.c_uint64.from_address(device_pointer + 8 * (index + 1))
-            slot.value = ctypes.addressof(_name(level))
-            return level
+            slot.value = ctypes.addressof(_kept(name))
+            return name
     return None

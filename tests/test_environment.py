@@ -131,7 +131,7 @@ def _device(**changes: object) -> dict[str, Any]:
     ("name", "answer", "nvidia", "status"),
     [
         ("opencl", {"devices": [_device()]}, False, "ok"),
-        ("opencl", {"devices": [_device(repaired="treated as x86-64-v3")]}, False, "note"),
+        ("opencl", {"devices": [_device(repaired="treated as haswell")]}, False, "note"),
         ("opencl", {"devices": [_device(error="BuildError: no")]}, False, "broken"),
         ("opencl", {"missing": "opencl: no platform; to get it: pip install pyopencl"}, False, "broken"),
         ("cuda", {"missing": "cuda: no pycuda; to get it: pip install pycuda"}, False, "absent"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.pocl import misnamed, repair, x86_flags, x86_level
+from backends.pocl import known_name, misnamed, repair, x86_flags
 
 _V2 = frozenset({"sse4_1", "sse4_2", "ssse3", "popcnt", "cx16"})
 _V3 = _V2 | {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
@@ -46,14 +46,14 @@ def test_other_devices_are_left_alone(version: str) -> None:
     assert repair(0, version) is None
 
 
-def test_the_level_is_the_highest_that_the_flags_cover() -> None:
-    assert [x86_level(flags) for flags in (_V4, _V3, _V2, frozenset({"sse2"}))] == [
-        "x86-64-v4",
-        "x86-64-v3",
-        "x86-64-v2",
+def test_the_name_is_the_highest_that_the_flags_cover() -> None:
+    assert [known_name(flags) for flags in (_V4, _V3, _V2, frozenset({"sse2"}))] == [
+        "skylake-avx512",
+        "haswell",
+        "penryn",
         "x86-64",
     ]
-    assert x86_level(_V4 - {"avx512vl"}) == "x86-64-v3"
+    assert known_name(_V4 - {"avx512vl"}) == "haswell"
 
 
 def test_flags_are_those_of_the_first_processor(tmp_path: Path) -> None:
