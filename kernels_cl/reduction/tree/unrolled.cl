@@ -15,14 +15,17 @@
 // end differs
 
 // Who writes in a step, and who reads in the next, are the first REACH work-items.
-#define STEP(REACH)                                                                                      \
-  if (GROUP_SIZE > REACH) {                                                                              \
-    if (local_id < REACH) scratch[local_id] = combined(scratch[local_id], scratch[local_id + REACH]);    \
-    if (REACH > WAVE_WIDTH) {                                                                            \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
-    } else if (REACH > 1) {                                                                              \
-      SYNCHRONIZE_WAVE();                                                                                \
-    }                                                                                                    \
+#define COMBINED_WITH(REACH) \
+  if (local_id < REACH) scratch[local_id] = combined(scratch[local_id], scratch[local_id + REACH]);
+#define STEP(REACH) \
+  if (GROUP_SIZE > REACH && REACH > WAVE_WIDTH) { \
+    COMBINED_WITH(REACH) \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+  }
+#define WAVE_STEP(REACH) \
+  if (GROUP_SIZE > REACH && REACH <= WAVE_WIDTH) { \
+    COMBINED_WITH(REACH) \
+    if (REACH > 1) SYNCHRONIZE_WAVE(); \
   }
 
 inline partial_t tree(partial_t mine, __local partial_t *scratch, uint local_id) {
@@ -38,8 +41,17 @@ inline partial_t tree(partial_t mine, __local partial_t *scratch, uint local_id)
   STEP(8)
   STEP(4)
   STEP(2)
-  STEP(1)
-  if (local_id == 0) mine = scratch[0];
+  // The other waves are kept out: a compiler may let all work-items read what one of them needs, beside its writer.
+  if (local_id < WAVE_WIDTH) {
+    WAVE_STEP(64)
+    WAVE_STEP(32)
+    WAVE_STEP(16)
+    WAVE_STEP(8)
+    WAVE_STEP(4)
+    WAVE_STEP(2)
+    WAVE_STEP(1)
+    if (local_id == 0) mine = scratch[0];
+  }
 #endif
   return mine;
 }
