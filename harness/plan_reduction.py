@@ -47,12 +47,17 @@ def _files(problem: Reduction, variant: ReductionVariant, finish: tuple[str, ...
         f"{folder}/load/{variant.storage}",
         f"{folder}/ops/{problem.parts.kernel}",
         f"{folder}/packing/{variant.packing}",
-        f"{folder}/packing/{variant.packing}/{problem.parts.kernel}",
+        *(f"{folder}/packing/{packing}/{problem.parts.kernel}" for packing in _folds(variant.packing)),
         f"stride/{variant.stride}",
         f"{folder}/tree/{variant.tree}",
         *(f"{folder}/{piece}" for piece in finish),
         f"{folder}/reduce",
     )
+
+
+def _folds(packing: str) -> tuple[str, ...]:
+    """The packings whose pieces a work-item folds with: batches, and what is left of its loads one by one."""
+    return ("scalar", "batched") if packing == "batched" else (packing,)
 
 
 def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> dict[str, str | int]:

@@ -34,9 +34,10 @@ class ReductionVariant:
     storage: where the source lies. vector_width: elements a work-item (thread) loads at once.
     loads_in_flight: such loads before the first use. stride: work-items stride by the whole grid (global) or
     inside the chunk of their group (local). groups: number of work-groups (blocks). group_size: work-items a
-    group. tree: how a group reduces. compare: how the lesser of two is found. packing: whether a
-    work-item computes element by element or on the words in which they are loaded. finish: how the groups'
-    partial results become one.
+    group. tree: how a group reduces. compare: how the lesser of two is found. packing: whether a work-item
+    computes element by element (scalar), on the words in which they are loaded (packed), or element by
+    element on the loads in flight before what it has so far (batched). finish: how the groups' partial
+    results become one.
     """
 
     storage: str = "buffer"
@@ -114,7 +115,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
         "compare": ("operator", "builtin"),
-        "packing": ("scalar", "packed"),
+        "packing": ("scalar", "packed", "batched"),
         "finish": ("relaunch", "host", "last_group", "atomic"),
     },
     "laplace": {

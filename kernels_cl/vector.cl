@@ -11,11 +11,11 @@
 #if VECTOR_WIDTH == 1
 #define VECTOR_OF(type) type
 #define ANY(truth) (truth)
-#define ONES(truth) ((uint)(truth))
+#define ONES(type, truth) ((type)(truth))
 #else
 #define VECTOR_OF(type) JOIN(type, VECTOR_WIDTH)
 #define ANY(truth) any(truth)
-#define ONES(truth) CONVERT(uint, -(truth))
+#define ONES(type, truth) CONVERT(type, -(truth))
 #endif
 #define EACH_LANE
 #define LANE(vector) (vector)

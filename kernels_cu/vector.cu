@@ -14,7 +14,7 @@ struct vector_of {
 #define EACH_LANE _Pragma("unroll") for (int lane = 0; lane < VECTOR_WIDTH; ++lane)
 #define LANE(vector) ((vector).lane[lane])
 #define ANY(truth) (truth)
-#define ONES(truth) ((uint)(truth))
+#define ONES(type, truth) ((type)(truth))
 #define LANE_AT(type, vector, at) ((vector).lane[at])
 #define CONVERT(type, value) ((type)(value))
 #define SPLAT(type, value) ((type)(value))

@@ -10,7 +10,7 @@ import pytest
 from backends import Backend
 from harness.dtypes import DTYPES, Dtype
 from harness.ladders import LADDERS
-from harness.packing import PACKED_OPS, packs
+from harness.packing import BATCHED_OPS, PACKED_OPS, packs
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -108,11 +108,14 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
 @pytest.mark.parametrize("op", ["min", "max", "minmax"])
 @pytest.mark.parametrize("dtype", [name for name, dtype in DTYPES.items() if dtype.is_float])
 @pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+@pytest.mark.parametrize("packing", ["scalar", "batched"])
 def test_every_comparison_keeps_what_is_special(
-    own_backend: Backend, compare: str, dtype: str, op: str
+    own_backend: Backend, packing: str, compare: str, dtype: str, op: str
 ) -> None:
     """A NaN anywhere in vectors and in the rest after them; infinities, zeros and subnormals."""
-    variant = ReductionVariant(vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare)
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare, packing=packing
+    )
     whole = Reduction(op, dtype, (131,)).make_source(5)
     for position in (0, 1, 3, 31, 32, 127, 128, 130):
         array = whole.copy()
@@ -130,11 +133,10 @@ def test_every_comparison_keeps_what_is_special(
 def test_ties_go_to_the_lowest_index(own_backend: Backend, dtype: str, stride: str, packing: str) -> None:
     """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
     problem = Reduction("minmaxloc", dtype, (3001,))
-    if packing == "packed" and not packs(problem):
-        pytest.skip(f"{dtype} does not pack")
     variant = ReductionVariant(
         vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
     )
+    require(own_backend, problem, variant)
     rng, sign = np.random.default_rng(7), 1 if problem.element.name.startswith("u") else -1
     few = (rng.integers(3, 6, 3001) * sign).astype(dtype)
     arrays = [few, few[::-1], few[:17], *(np.full(3001, edge, dtype) for edge in edges(problem.element))]
@@ -164,6 +166,18 @@ def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: st
             check_reduction(own_backend, op, array, variant)
     for array in (rng.integers(0, 3, 70001), np.full(70001, info.max), np.full(70001, info.min)):
         check_reduction(own_backend, op, array.astype(dtype), variant)
+
+
+@pytest.mark.parametrize("op", BATCHED_OPS)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+def test_a_batch_holds_extremes(own_backend: Backend, dtype: str, op: str) -> None:
+    """The longest batches of nothing but the lowest, the highest, and ones: what is too narrow overflows."""
+    variant = ReductionVariant(
+        vector_width=16, loads_in_flight=8, stride="local", groups=1, group_size=1, packing="batched"
+    )
+    info = np.iinfo(dtype)
+    for value in (info.min, info.max, 1):
+        check_reduction(own_backend, op, np.full(70001, value, dtype), variant)
 
 
 @pytest.mark.parametrize("point", LAPLACES, ids=spelled)

@@ -13,7 +13,7 @@ from backends.base import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.ladders import LADDERS
-from harness.packing import PACKED_OPS
+from harness.packing import BATCHED_OPS, PACKED_OPS
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants import (
     AXES,
@@ -107,7 +107,13 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
         assert files == set(AXES[kind][name]), f"{kind} {name}"
     kernels = {op.kernel for op in OPS.values()}
-    for folder, ops in (("ops", kernels), ("packing/scalar", kernels), ("packing/packed", PACKED_OPS)):
+    folders = {
+        "ops": kernels,
+        "packing/scalar": kernels,
+        "packing/packed": PACKED_OPS,
+        "packing/batched": BATCHED_OPS,
+    }
+    for folder, ops in folders.items():
         pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
         assert {path.stem for path in pieces} == set(ops), folder
 
@@ -251,6 +257,12 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("min", "int32", (9,)),
             GPU,
             "8 or 16 bits, not of int32",
+        ),
+        (
+            ReductionVariant(packing="batched"),
+            Reduction("minmaxloc", "int32", (9,)),
+            GPU,
+            "packing batched: minmaxloc is computed load by load",
         ),
         (
             ReductionVariant(tree="sub_group"),

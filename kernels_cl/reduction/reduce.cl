@@ -27,10 +27,14 @@ void reduce(SOURCE source, const ulong length, __global partial_t *restrict part
     LOADED loaded[LOADS_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, i + k * range.step);
+#if FOLDS_BATCHES
+    lanes = folded_batch(lanes, loaded);
+#else
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
       lanes = folded(lanes, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
     }
+#endif
   }
   for (; i < range.end; i += range.step) lanes = folded(lanes, LOAD(source, i), i * VECTOR_WIDTH);
 

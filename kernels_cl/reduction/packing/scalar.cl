@@ -2,3 +2,4 @@
 
 #define LOADED VECTOR_OF(ELEMENT)
 #define LOAD(source, index) load_vector(source, index)
+#define FOLDS_BATCHES 0

@@ -15,6 +15,7 @@
 
 #define LOADED words_t
 #define LOAD(source, index) load_words(source, index)
+#define FOLDS_BATCHES 0
 #define WORDS (VECTOR_BYTES / 4)
 
 // Two integers of 16 bits, of the elements' signedness, none lower or higher.

@@ -14,7 +14,7 @@ __device__ inline lanes_t no_lanes(void) {
 }
 
 __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.count) += ONES(LANE(vector) != SPLAT(ELEMENT, 0));
+  EACH_LANE LANE(lanes.count) += ONES(uint, LANE(vector) != SPLAT(ELEMENT, 0));
   return lanes;
 }
 

@@ -1,0 +1,17 @@
+// How many elements of a batch are not zero at each place of a vector, in integers as wide as the elements, then how
+// many of all.
+
+#if LOADS_IN_FLIGHT > 127
+#error "LOADS_IN_FLIGHT is over 127: the count of a batch of bytes overflows 8 bits"
+#endif
+
+inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+  VECTOR_OF(AS_WIDE) count;
+  EACH_LANE LANE(count) = ONES(AS_WIDE, LANE(batch[0]) != SPLAT(ELEMENT, 0));
+#pragma unroll
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
+    EACH_LANE LANE(count) += ONES(AS_WIDE, LANE(batch[k]) != SPLAT(ELEMENT, 0));
+  }
+  EACH_LANE LANE(lanes.count) += CONVERT(uint, LANE(count));
+  return lanes;
+}

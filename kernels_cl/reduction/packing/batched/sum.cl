@@ -1,0 +1,21 @@
+// The sum of a batch at each place of a vector, in the narrowest type that holds it, then the sum of all.
+
+#if ELEMENT_BITS == 8
+#define BATCH_TOTAL short
+#elif ELEMENT_BITS == 16
+#define BATCH_TOTAL int
+#else
+#define BATCH_TOTAL TOTAL
+#endif
+#if LOADS_IN_FLIGHT > 128
+#error "LOADS_IN_FLIGHT is over 128: a batch of bytes overflows 16 bits"
+#endif
+
+inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+  VECTOR_OF(BATCH_TOTAL) total;
+  EACH_LANE LANE(total) = CONVERT(BATCH_TOTAL, LANE(batch[0]));
+#pragma unroll
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += CONVERT(BATCH_TOTAL, LANE(batch[k]));
+  EACH_LANE LANE(lanes.total) += CONVERT(TOTAL, LANE(total));
+  return lanes;
+}

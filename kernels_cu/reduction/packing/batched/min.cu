@@ -1,0 +1,10 @@
+// The smallest element of a batch at each place of a vector, then of all.
+
+__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+  LOADED lowest = batch[0];
+#pragma unroll
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
+    EACH_LANE LANE(lowest) = LESSER_NUMBER(LANE(batch[k]), LANE(lowest));
+  }
+  return folded(lanes, with_nan(lowest, batch), 0);
+}
