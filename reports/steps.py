@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from harness.ladders import LADDERS, Ladder
 from harness.variants import label
@@ -95,6 +95,7 @@ def steps_chart(climb: Climb, name: str) -> str:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, (1, 2, 5), numticks=12))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
 
     legend = [
         *(Entry(step if place else "base", colours[step], "o") for place, step in enumerate(steps)),

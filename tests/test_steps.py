@@ -85,3 +85,9 @@ def test_the_page_shows_the_steps_of_a_ladder_alone() -> None:
     assert "What each step brings" in page
     assert LADDER.about.partition("'")[0] in page
     assert "What each step brings" not in reports.render(run_of(), "harness run quick")
+
+
+def test_no_tick_is_written_in_mathtext() -> None:
+    """matplotlib labels the minor ticks of a short logarithmic axis by itself, in a markup no page shows."""
+    run = climbed(sizes=SIZES[:1])
+    assert "mathdefault" not in reports.render(run, "harness run tutorial")
