@@ -24,7 +24,7 @@ from harness.stopping import NARROW
 from reports import format as write
 from reports.agreement import agreement_table, agreements
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
-from reports.frame import bandwidths, frame, measured
+from reports.frame import bandwidths, device_table, frame, measured
 from reports.headline import Headline, headlines
 from reports.launching import launch_table
 from reports.published import published
@@ -67,6 +67,8 @@ class Section:
     name: str
     run: Run
     command: str
+    devices: Sequence[Mapping[str, Any]]
+    unused: Sequence[Mapping[str, Any]]
     headlines: Sequence[Headline]
     ratios: Sequence[Ratios]
     clocks: Table
@@ -136,11 +138,15 @@ def write_page(runs: Sequence[Run], output: Path, band: float = BAND) -> Path:
 def _section(name: str, run: Run, command: str, band: float) -> Section:
     table = frame(run)
     found = comparisons(table, band)
+    used = set(table["device"])
+    there = {f"{backend}:{index}": d for (backend, index), d in device_table(run.environment).items()}
     climbed = list(climbs(table))
     return Section(
         name=name,
         run=run,
         command=command,
+        devices=[device for key, device in there.items() if key in used],
+        unused=[device for key, device in there.items() if key not in used],
         headlines=headlines(table, found),
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
         clocks=agreement_table(agreements(table)),
