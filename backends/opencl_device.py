@@ -50,10 +50,8 @@ class OpenClDevice(Backend):
 
     @classmethod
     def open(cls, index: int) -> Self:
-        devices = all_devices()
-        if not 0 <= index < len(devices):
-            raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
-        return cls(describe(cls.name, index, devices[index]), devices[index])
+        device = device_at(index)
+        return cls(describe(cls.name, index, device), device)
 
     def upload(self, host: Array) -> DeviceArray:
         with typed_errors("uploading", allocating=True):
@@ -92,6 +90,18 @@ def typed_errors(doing: str, allocating: bool = False) -> Iterator[None]:
         if isinstance(error, cl.MemoryError) or (allocating and error.code in OUT_OF_MEMORY):
             raise OutOfDeviceMemory(f"OpenCL, {doing}: {error}") from error
         raise DeviceLost(f"OpenCL, {doing}: {error}") from error
+
+
+def device_at(index: int) -> cl.Device:
+    """The device of that number.
+
+    Raises:
+        BackendUnavailable: if there is none.
+    """
+    devices = all_devices()
+    if not 0 <= index < len(devices):
+        raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
+    return devices[index]
 
 
 def all_devices() -> list[cl.Device]:

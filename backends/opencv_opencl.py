@@ -28,7 +28,7 @@ from backends.base import (
     Prepared,
 )
 from backends.library import Calls, LibraryBackend, PreparedCalls, joined, nan_in_extremes
-from backends.opencl_device import all_devices, describe
+from backends.opencl_device import all_devices, describe, device_at
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
 
@@ -59,11 +59,8 @@ class OpenCvOpenClBackend(LibraryBackend):
 
     @classmethod
     def open(cls, index: int) -> Self:
-        devices = all_devices()
-        if not 0 <= index < len(devices):
-            raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
-        info = describe(cls.name, index, devices[index])
-        cls._take(_spelled(devices, index), info)
+        info = describe(cls.name, index, device_at(index))
+        cls._take(_spelled(all_devices(), index), info)
         return cls(info)
 
     @classmethod
