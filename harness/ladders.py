@@ -113,9 +113,10 @@ LADDERS: dict[str, Ladder] = {
                 ("groups", 8),
                 ("loads_in_flight", 2),
                 ("compare", "builtin"),
-                ("packing", "packed"),
                 ("finish", "host"),
                 ("finish", "last_group"),
+                # Last, for only 8- and 16-bit integers can take it.
+                ("packing", "packed"),
             ),
         ),
         Ladder(
