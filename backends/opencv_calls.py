@@ -65,10 +65,17 @@ def lacks_reduction(problem: Reduction) -> str | None:
         return f"OpenCV {cv2.__version__} has no {problem.dtype}; OpenCV 5 has"
     if problem.dtype in ("int64", "uint64") and problem.op != "count_nonzero":
         return f"OpenCV returns float64, which does not hold every {problem.dtype}"
-    if problem.op == "sum" and not problem.element.is_float and not _sums_exactly(problem.dtype):
-        return f"OpenCV {cv2.__version__} adds {problem.dtype} in 32 bits, which overflow"
     if problem.size > MAX_COLUMNS:
         return f"OpenCV's matrices have at most {MAX_COLUMNS} columns, not {problem.size}"
+    return _answers_wrongly(problem)
+
+
+def _answers_wrongly(problem: Reduction) -> str | None:
+    """What this version of OpenCV does wrong, found by trying; None where nothing is known."""
+    if problem.op == "sum" and not problem.element.is_float and not _sums_exactly(problem.dtype):
+        return f"OpenCV {cv2.__version__} adds {problem.dtype} in 32 bits, which overflow"
+    if problem.op == "count_nonzero" and problem.element.itemsize == 8 and not _counts_whole(problem.dtype):
+        return f"OpenCV {cv2.__version__} looks at 32 bits of {problem.dtype} only"
     return None
 
 
@@ -78,6 +85,12 @@ def _sums_exactly(dtype: str) -> bool:
     largest = int(np.iinfo(dtype).max)
     row = np.full((1, _PROBE), largest, dtype)
     return bool(cv2.sumElems(row)[0] == _PROBE * largest)
+
+
+@cache
+def _counts_whole(dtype: str) -> bool:
+    """Whether values count whose lower half is zero: in OpenCV 5.0 64-bit integers are cut to 32 bits."""
+    return bool(cv2.countNonZero(np.full((1, _PROBE), 2**32, dtype)) == _PROBE)
 
 
 def lacks_laplace(problem: Laplace) -> str | None:

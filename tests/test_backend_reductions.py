@@ -186,3 +186,8 @@ def test_an_unknown_op_is_refused(any_backend: Backend) -> None:
 def test_an_unsupported_dtype_is_refused(any_backend: Backend, dtype: str) -> None:
     with pytest.raises(TypeError, match=r"is not supported; supported are uint8"):
         any_backend.reduce("min", np.zeros(3, np.dtype(dtype)))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_what_is_zero_in_its_lower_half_counts(any_backend: Backend, dtype: str) -> None:
+    check_reduction(any_backend, "count_nonzero", np.full(37, 2**32, dtype))
