@@ -31,8 +31,6 @@ try:
         raise BackendUnavailable(f"cuda.compute is empty: it finds no CUDA driver; {_HOW_TO_GET}")
     from cuda.compute import types
     from cuda.compute.op import RawOp
-except ImportError:
-    raise  # the registry says how to get the package
 except RuntimeError as error:
     raise BackendUnavailable(f"cuda.compute lacks a library of CUDA's ({error}); {_HOW_TO_GET}") from error
 

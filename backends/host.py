@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from backends.base import Array, BackendUnavailable, DeviceArray, DeviceInfo
+from backends.cpuinfo import cpuinfo
 from backends.library import LibraryBackend
 
 
@@ -48,7 +49,7 @@ class HostBackend(LibraryBackend):
 def _describe(backend: str, title: str, version: str) -> DeviceInfo:
     import psutil
 
-    cpu = _cpuinfo()
+    cpu = cpuinfo()
     memory = psutil.virtual_memory().total
     return DeviceInfo(
         backend=backend,
@@ -68,15 +69,6 @@ def _describe(backend: str, title: str, version: str) -> DeviceInfo:
         float64=True,
         physical="cpu",
     )
-
-
-def _cpuinfo(path: Path = Path("/proc/cpuinfo")) -> dict[str, str]:
-    """What Linux tells of the first processor; empty elsewhere."""
-    if not path.exists():
-        return {}
-    first = path.read_text(encoding="utf-8").partition("\n\n")[0]
-    pairs = (line.partition(":") for line in first.splitlines())
-    return {key.strip(): value.strip() for key, _, value in pairs}
 
 
 def _last_level_cache_bytes(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyopencl as cl
@@ -24,10 +24,6 @@ from backends.opencl_enqueue import can_go_without_event, without_event
 from backends.own_kernels import Bound, OwnKernelBackend
 from harness.plans import PlannedLaunch, Submission
 from harness.sources import Dialect
-
-if TYPE_CHECKING:
-    pass
-
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
 _CHANNELS = {

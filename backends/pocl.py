@@ -20,6 +20,8 @@ from collections.abc import Set
 from functools import cache
 from pathlib import Path
 
+from backends.cpuinfo import PATH, cpuinfo
+
 _V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 _NAMES = (
     ("skylake-avx512", _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
@@ -82,14 +84,9 @@ def _kept(name: str) -> ctypes.Array[ctypes.c_char]:
     return ctypes.create_string_buffer(name.encode())
 
 
-def x86_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+def x86_flags(path: Path = PATH) -> frozenset[str]:
     """The processor's feature flags as Linux names them; none where Linux does not tell."""
-    if not cpuinfo.exists():
-        return frozenset()
-    for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-        if line.startswith("flags"):
-            return frozenset(line.partition(":")[2].split())
-    return frozenset()
+    return frozenset(cpuinfo(path).get("flags", "").split())
 
 
 def known_name(flags: Set[str]) -> str:

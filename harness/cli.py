@@ -41,6 +41,8 @@ Backends = Annotated[
     list[str] | None, typer.Option("--backend", metavar="NAME", help="Only this backend; repeatable.")
 ]
 Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
+DEFAULT_BAND = 0.02
+"""As :data:`harness.stats.BAND`, which is not worth importing NumPy for whatever is asked."""
 Band = Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")]
 ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
 
@@ -225,7 +227,7 @@ def selftest(
 def write_reports(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],
     output: ReportFolder = GENERATED,
-    band: Band = 0.02,
+    band: Band = DEFAULT_BAND,
 ) -> None:
     """Write the HTML report of one or more runs."""
     from harness.console import say
@@ -242,7 +244,7 @@ def compare_runs(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The run to compare with.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="The run that is judged.")],
     *,
-    band: Band = 0.02,
+    band: Band = DEFAULT_BAND,
     fail_on: Annotated[
         list[FailOn] | None, typer.Option(help="Exit with 1 if a case has this verdict; repeatable.")
     ] = None,

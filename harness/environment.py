@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import DeviceInfo
+from backends.cpuinfo import PATH, cpuinfo
 from harness.records import FORMAT
 
 PACKAGES = (
@@ -66,14 +67,9 @@ def _host() -> dict[str, Any]:
     }
 
 
-def cpu_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+def cpu_name(path: Path = PATH) -> str:
     """The processor as its maker calls it, where the system tells; else its architecture."""
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name" and value.strip():
-                return value.strip()
-    return platform.processor() or platform.machine()
+    return cpuinfo(path).get("model name") or platform.processor() or platform.machine()
 
 
 def usable_cores() -> int:

@@ -186,15 +186,12 @@ class Measurer:
             prepared.enqueue(0)
             return prepared.result()
 
-    def queue_budget(self) -> Budget:
-        """What the primary clock may take: half of a case's time."""
-        return Budget(self.options.samples, self.options.case_seconds / 2)
-
     def _clocks(
         self, case: Case, prepared: Prepared, lean: bool
     ) -> tuple[dict[str, Clock], KernelTimes | None]:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
-        budget = self.queue_budget()
+        # Half of a case's time is the primary clock's.
+        budget = Budget(self.options.samples, self.options.case_seconds / 2)
         other = replace(budget, seconds=budget.seconds / 2)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),

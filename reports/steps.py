@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from harness.ladders import LADDERS, Ladder
+from harness.stats import geometric_mean
 from harness.variants import label
 from reports import format as write
 from reports.frame import measured, ordered_sizes, ordered_types
@@ -148,4 +148,4 @@ def _gain(before: pd.Series[float], after: pd.Series[float]) -> tuple[int, float
     both = before.index.intersection(after.index)
     if both.empty:
         return 0, math.nan
-    return len(both), float(np.exp(np.mean(np.log(before[both].to_numpy() / after[both].to_numpy()))))
+    return len(both), geometric_mean(before[both] / after[both])

@@ -152,3 +152,9 @@ def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyP
     shown = harness("devices")
     assert shown.code == 1
     assert "Traceback" in shown.err
+
+
+def test_the_command_and_the_statistics_have_one_band() -> None:
+    from harness import cli, stats
+
+    assert cli.DEFAULT_BAND == stats.BAND
