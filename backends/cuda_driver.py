@@ -22,12 +22,11 @@ from backends.base import (
     DeviceLost,
     OutOfDeviceMemory,
 )
+from backends.gates import GATE_KERNEL, KernelGates, gate_source
 from backends.library import POISON, LibraryBackend
 from backends.nvidia import (
-    GATE_KERNEL,
     LOST,
     NO_DEVICE,
-    HostGate,
     NvidiaBackend,
     device_info,
     require_compiler,
@@ -210,11 +209,12 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
     def _wait(self) -> None:
         call(driver.cuStreamSynchronize, self._stream.handle)
 
-    def _new_gates(self) -> HostGate:
+    def _new_gates(self) -> KernelGates:
         # The memory and the module stay for as long as the process: a gate may still look at them.
-        pointer = int(call(driver.cuMemHostAlloc, 8, _DEVICE_MAPPED))
-        words = np.ctypeslib.as_array((ctypes.c_uint32 * 2).from_address(pointer))
-        cubin = nvrtc.compile_cubin(HostGate.source(), _capability(self._device))
+        pointer = int(call(driver.cuMemHostAlloc, 4, _DEVICE_MAPPED))
+        word = np.ctypeslib.as_array(ctypes.c_uint32.from_address(pointer))
+        word.fill(0)
+        cubin = nvrtc.compile_cubin(gate_source("cu"), _capability(self._device))
         module = call(driver.cuModuleLoadData, cubin)
         kernel = call(driver.cuModuleGetFunction, module, GATE_KERNEL.encode())
         types = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64)
@@ -223,7 +223,7 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
             arguments = ((pointer, int(ticket), int(limit)), types)
             call(driver.cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, self._stream.handle, arguments, 0)
 
-        return HostGate(words, launch)
+        return KernelGates(launch, word.fill)
 
 
 def _attribute(device: Any, name: str) -> int:

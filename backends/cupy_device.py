@@ -24,8 +24,9 @@ from backends.base import (
     OutOfDeviceMemory,
     Prepared,
 )
+from backends.gates import GATE_KERNEL, KernelGates, gate_source
 from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, joined
-from backends.nvidia import GATE_KERNEL, LOST, NO_DEVICE, HostGate, NvidiaBackend, device_info
+from backends.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
 
@@ -159,16 +160,18 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
     def _wait(self) -> None:
         self._stream.synchronize()
 
-    def _new_gates(self) -> HostGate:
-        memory = cupy.cuda.alloc_pinned_memory(2 * np.dtype(np.uint32).itemsize)
+    def _new_gates(self) -> KernelGates:
+        memory = cupy.cuda.alloc_pinned_memory(np.dtype(np.uint32).itemsize)
+        word = np.frombuffer(memory, np.uint32, 1)
+        word.fill(0)
         # Pinned memory has the same address on the device: unified addressing, on all 64-bit systems.
         pointer = np.uint64(memory.ptr)
-        kernel = cupy.RawModule(code=HostGate.source()).get_function(GATE_KERNEL)
+        kernel = cupy.RawModule(code=gate_source("cu")).get_function(GATE_KERNEL)
 
         def launch(ticket: np.uint32, limit: np.uint64) -> None:
             kernel((1,), (1,), (pointer, ticket, limit))
 
-        return HostGate(np.frombuffer(memory, np.uint32, 2), launch)
+        return KernelGates(launch, word.fill)
 
 
 @cache

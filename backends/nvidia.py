@@ -1,31 +1,16 @@
-"""What the backends on NVIDIA's driver share: devices, the gate, waiting, what a lost device says."""
+"""What the backends on NVIDIA's driver share: devices, gates, waiting, what a lost device says."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from functools import cache, partial
+from functools import cache
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from backends import cupti, nvrtc
-from backends.base import (
-    Backend,
-    BackendUnavailable,
-    DeviceInfo,
-    Gate,
-    GateExpired,
-    KernelTimes,
-    Prepared,
-)
-from harness.sources import assemble
-
-GATE_KERNEL = "wait_for_ticket"
-GATE_LIMIT_SECONDS = 5.0
-"""A gate that stays shut for longer ends by itself, and what was timed behind it is void."""
+from backends.base import Backend, BackendUnavailable, DeviceInfo, Gate, KernelTimes, Prepared
+from backends.gates import KernelGates
 
 NO_DEVICE = "the driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
 
@@ -35,59 +20,13 @@ deinitialised, device unavailable, uncorrectable ECC or NVLink error, illegal ad
 destroyed, assert, traps, unknown."""
 
 
-class HostGate:
-    """The gates of one stream: a kernel that spins on ``words``, two uint32 of mapped host memory.
-
-    Each gate has a ticket, one higher than the last. The kernel waits until ``words[0]``, the last ticket
-    opened, has reached its own; after :data:`GATE_LIMIT_SECONDS` it leaves its ticket in ``words[1]``.
-    """
-
-    def __init__(self, words: npt.NDArray[np.uint32], launch: Callable[[np.uint32, np.uint64], Any]) -> None:
-        """``launch`` enqueues the kernel for a ticket and a limit in nanoseconds."""
-        words[:] = 0
-        self._words, self._launch = words, launch
-        self._limit = np.uint64(GATE_LIMIT_SECONDS * 1e9)
-        self._ticket = 0
-
-    @staticmethod
-    def source() -> str:
-        """CUDA C++ of the kernel :data:`GATE_KERNEL`; its arguments are words, ticket and limit."""
-        return assemble("cu", ("gate",), {})
-
-    def shut(self) -> Gate:
-        """Enqueues the kernel: what follows on the stream waits until the gate returned is opened."""
-        self._ticket += 1
-        self._launch(np.uint32(self._ticket), self._limit)
-        return Gate(open=partial(self._open, self._ticket))
-
-    def _open(self, ticket: int) -> None:
-        self._words[0] = ticket
-
-    def release(self) -> None:
-        """Opens every gate."""
-        self._open(self._ticket)
-
-    def check(self) -> None:
-        """To be called when the stream is empty.
-
-        Raises:
-            GateExpired: if a gate ended by itself since the last check.
-        """
-        if self._words[1]:
-            self._words[1] = 0
-            raise GateExpired(
-                f"a gate was not opened within {GATE_LIMIT_SECONDS:g} s, and the work behind it ran: "
-                "its times are void; enqueue fewer calls behind a gate"
-            )
-
-
 class NvidiaBackend(Backend):
     """A backend whose calls go to one stream of one CUDA device. To be named before other bases."""
 
     def __init__(self, info: DeviceInfo) -> None:
         super().__init__()
         self.device = info
-        self._gates: HostGate | None = None
+        self._gates: KernelGates | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -149,7 +88,7 @@ class NvidiaBackend(Backend):
         """Makes our device (and stream, where an API has such a notion) the current one."""
 
     @abstractmethod
-    def _new_gates(self) -> HostGate:
+    def _new_gates(self) -> KernelGates:
         """The gates of our stream."""
 
     @abstractmethod

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import pyopencl as cl
@@ -20,7 +19,9 @@ from backends.base import (
     Gate,
     OutOfDeviceMemory,
 )
+from backends.gates import KernelGates
 from backends.opencl_enqueue import OUT_OF_MEMORY
+from backends.opencl_gate import EventGates, kernel_gates
 from backends.pocl import repair
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class OpenClDevice(Backend):
         self.device = info
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context, device)
+        self._gates: KernelGates | EventGates | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -59,21 +61,19 @@ class OpenClDevice(Backend):
             return DeviceArray(cl.Buffer(self._context, flags, hostbuf=host), host.dtype, host.shape)
 
     def gate(self) -> Gate:
-        event = cl.UserEvent(self._context)
-        queues = self._in_use
-        for queue in queues:
-            cl.enqueue_barrier(queue, wait_for=[event])
-
-        def submit() -> None:
-            for queue in queues:
-                queue.flush()
-
-        return Gate(open=partial(event.set_status, cl.command_execution_status.COMPLETE), submit=submit)
+        with typed_errors("shutting a gate"):
+            if self._gates is None:
+                # NVIDIA's driver keeps on the host what waits for a user event.
+                kind = kernel_gates if self.device.compute_capability else EventGates
+                self._gates = kind(self._context, lambda: self._in_use)
+            return self._gates.shut()
 
     def synchronize(self) -> None:
         with typed_errors("waiting for the queue"):
             for queue in self._in_use:
                 queue.finish()
+        if self._gates:
+            self._gates.check()
 
     @property
     def _in_use(self) -> Sequence[cl.CommandQueue]:

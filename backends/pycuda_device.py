@@ -10,7 +10,8 @@ import numpy as np
 
 from backends import nvrtc
 from backends.base import Array, BackendUnavailable, DeviceArray, DeviceInfo
-from backends.nvidia import GATE_KERNEL, NO_DEVICE, HostGate, NvidiaBackend, device_info, require_compiler
+from backends.gates import GATE_KERNEL, KernelGates, gate_source
+from backends.nvidia import NO_DEVICE, NvidiaBackend, device_info, require_compiler
 from backends.pycuda_driver import contexts, drv, typed_errors
 
 _STREAM_NON_BLOCKING = 1
@@ -118,15 +119,15 @@ class PycudaBackend(NvidiaBackend):
     def _wait(self) -> None:
         self._stream.synchronize()
 
-    def _new_gates(self) -> HostGate:
-        words = drv.pagelocked_empty(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
-        pointer = np.uint64(words.base.get_device_pointer())
-        kernel = self._module(HostGate.source()).get_function(GATE_KERNEL)
+    def _new_gates(self) -> KernelGates:
+        word = drv.pagelocked_zeros(1, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
+        pointer = np.uint64(word.base.get_device_pointer())
+        kernel = self._module(gate_source("cu")).get_function(GATE_KERNEL)
 
         def launch(ticket: np.uint32, limit: np.uint64) -> None:
             kernel._launch_kernel((1,), (1,), packed((pointer, ticket, limit)), 0, self._stream)
 
-        return HostGate(words, launch)
+        return KernelGates(launch, word.fill)
 
 
 def bytes_of(array: Array) -> Array:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from backends import BackendUnavailable, nvrtc
-from backends.base import BuildError, GateExpired
-from backends.nvidia import GATE_KERNEL, HostGate, device_info, version_text
+from backends.base import BuildError
+from backends.gates import GATE_KERNEL, gate_source
+from backends.nvidia import device_info, version_text
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.planning import plan
@@ -142,7 +142,7 @@ def test_the_empty_kernel_compiles() -> None:
 
 
 def test_the_gate_compiles_and_reads_its_word_each_time() -> None:
-    compiled = nvrtc.compile_source(HostGate.source(), (9, 0))
+    compiled = nvrtc.compile_source(gate_source("cu"), (9, 0))
     assert compiled.log == ""
     assert f".text.{GATE_KERNEL}\0".encode() in compiled.cubin
 
@@ -221,32 +221,6 @@ def test_a_short_log_leaves_pythons_shared_bytes_alone() -> None:
     # The log of a clean compilation is one byte long, and cuda-bindings writes into the bytes it is given.
     nvrtc.compile_source(SOURCE, (9, 0))
     assert b" "[0] == 32
-
-
-def test_gates_share_one_word() -> None:
-    launched: list[tuple[int, int]] = []
-    words = np.full(2, 99, np.uint32)
-    gates = HostGate(words, lambda ticket, limit: launched.append((int(ticket), int(limit))))
-    first, second = gates.shut(), gates.shut()
-    assert launched == [(1, 5 * 10**9), (2, 5 * 10**9)]
-    assert words.tolist() == [0, 0]
-    first.open()
-    assert words[0] == 1
-    second.open()
-    assert words[0] == 2
-    gates.check()
-
-
-def test_a_gate_that_was_not_opened_is_told_once() -> None:
-    words = np.zeros(2, np.uint32)
-    gates = HostGate(words, lambda ticket, limit: None)  # noqa: ARG005
-    gates.shut()
-    words[1] = 1  # what the kernel writes when its time is over
-    with pytest.raises(GateExpired, match=r"not opened within 5 s"):
-        gates.check()
-    gates.check()
-    gates.release()
-    assert words[0] == 1
 
 
 def test_device_info_of_an_nvidia_gpu() -> None:

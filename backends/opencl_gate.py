@@ -1,0 +1,63 @@
+"""How OpenCL's queues are held back: by a user event, on NVIDIA's devices by a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import pyopencl as cl
+
+from backends.base import Gate
+from backends.gates import GATE_KERNEL, KernelGates, gate_source
+
+Queues = Callable[[], Sequence[cl.CommandQueue]]
+"""The queues to hold back."""
+
+
+def submit(queues: Sequence[cl.CommandQueue]) -> None:
+    """Hands to the device what was enqueued."""
+    for queue in queues:
+        queue.flush()
+
+
+class EventGates:
+    """Gates of user events: the specification's own means. A driver may keep on the host what waits."""
+
+    def __init__(self, context: cl.Context, queues: Queues) -> None:
+        self._context, self._queues = context, queues
+
+    def shut(self) -> Gate:
+        """What is enqueued from now on waits until the gate returned is opened."""
+        event = cl.UserEvent(self._context)
+        queues = self._queues()
+        for queue in queues:
+            cl.enqueue_barrier(queue, wait_for=[event])
+        opened = partial(event.set_status, cl.command_execution_status.COMPLETE)
+        return Gate(open=opened, submit=partial(submit, queues))
+
+    def check(self) -> None:
+        """Nothing ends a user event but its opening."""
+
+
+def kernel_gates(context: cl.Context, queues: Queues) -> KernelGates:
+    """Gates of a kernel that spins on memory of the device; another queue writes it to open them."""
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    word = cl.Buffer(context, flags, hostbuf=np.zeros(1, np.uint32))
+    program = cl.Program(context, gate_source("cl"))
+    program.build(cache_dir=False)  # type: ignore[arg-type]
+    kernel = cl.Kernel(program, GATE_KERNEL)
+    opener = cl.CommandQueue(context)
+
+    def launch(ticket: np.uint32, limit: np.uint64) -> None:
+        kernel.set_args(word, ticket, limit)
+        for queue in queues():
+            cl.enqueue_nd_range_kernel(queue, kernel, (1,), (1,))
+            if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+                cl.enqueue_barrier(queue)
+
+    def write(ticket: np.uint32) -> None:
+        cl.enqueue_fill_buffer(opener, word, np.array(ticket), 0, word.size)
+        opener.flush()
+
+    return KernelGates(launch, write, lambda: submit(queues()))
