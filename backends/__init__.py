@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
-from backends.base import Backend, BackendError, BackendUnavailable, DeviceInfo, Unsupported
+from backends.base import Backend
+from backends.devices import DeviceInfo
+from backends.errors import BackendError, BackendUnavailable, Unsupported
 
 __all__ = [
     "REGISTRY",

@@ -8,154 +8,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from backends.devices import Array, Departure, DeviceArray, DeviceInfo, KernelTimes, Launch
+from backends.errors import Unsupported
+
 if TYPE_CHECKING:
+    # Not on load: harness.variants needs backends.devices, whose package loads this module first.
     from harness.problems import Problem
     from harness.variants import Variant
-
-Array = npt.NDArray[Any]
-
-Departure = Literal["nan", "subnormal", "extreme"]
-"""A kind of special value on which a library's answer may differ from the problem's definition."""
-
-
-class BackendError(Exception):
-    """Something a backend could not do; the message names the value, the place and the remedy."""
-
-
-class BackendUnavailable(BackendError):
-    """The backend or its device does not exist on this machine; the message says what is missing and how to
-    get it.
-    """
-
-
-class Unsupported(BackendError):
-    """The backend cannot run this problem or variant; the message is the skip reason."""
-
-
-class BuildError(BackendError):
-    """A kernel did not compile. Carries the assembled source and the compiler's log."""
-
-    def __init__(self, message: str, source: str, log: str) -> None:
-        super().__init__(message)
-        self.source = source
-        self.log = log
-
-    def __str__(self) -> str:
-        numbered = "\n".join(f"{i:4} {line}" for i, line in enumerate(self.source.splitlines(), 1))
-        return f"{self.args[0]}\n--- compiler ---\n{self.log.strip()}\n--- source ---\n{numbered}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.source, self.log)
-
-
-class DeviceLost(BackendError):
-    """The device or its context is dead (an illegal address, a hang that the driver ended): only a new
-    process helps.
-    """
-
-
-class GateExpired(BackendError):
-    """A gate was not opened within its own limit and ended by itself: what was timed behind it is void."""
-
-
-class OutOfDeviceMemory(BackendError):
-    """An allocation did not fit on the device."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
-    """One device as one backend sees it. Sizes in bytes; 0 or empty where the API does not tell.
-
-    ``physical`` is the same for every backend that drives the same hardware: the PCI address
-    (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
-    ``orders_groups``: one work-group can be made to see what another wrote in the same launch. ``queues``:
-    the orders in which its queues (streams) can run what they are given.
-    ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
-    ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
-    ``max_texels``: of an image over a buffer, 0 where there are none.
-    ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
-    """
-
-    backend: str
-    index: int
-    name: str
-    platform: str
-    vendor: str
-    driver: str
-    kind: Literal["cpu", "gpu", "accelerator"]
-    compute_units: int
-    memory_bytes: int
-    max_allocation_bytes: int
-    local_memory_bytes: int
-    max_group_size: int
-    cache_bytes: int
-    wave_width: int
-    float64: bool
-    physical: str
-    details: dict[str, str] = field(default_factory=dict, hash=False)
-    orders_groups: bool = False
-    compute_capability: int = 0
-    shuffles: bool = False
-    max_texels: int = 0
-    atomics64: bool = False
-    queues: tuple[str, ...] = ("in_order",)
-
-    @property
-    def key(self) -> str:
-        """How a person names it: ``opencl:0``."""
-        return f"{self.backend}:{self.index}"
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceArray:
-    """Contiguous memory on a device, its start aligned to 128 bytes or more. ``handle`` is the API's own
-    object.
-    """
-
-    handle: Any
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-    @property
-    def nbytes(self) -> int:
-        """Size in bytes."""
-        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """One kernel launch, as it is timed. Registers a work-item and spilled bytes are None where the API does
-    not tell.
-    """
-
-    kernel: str
-    num_groups: tuple[int, ...]
-    group_size: tuple[int, ...]
-    local_bytes: int = 0
-    registers: int | None = None
-    spills: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class KernelTimes:
-    """What a profiler saw of some calls on the device.
-
-    ``seconds`` is the sum of the durations, start to end, of the kernels of each call; gaps between them do
-    not count. ``kernels`` are those of one call, as the profiler describes them, ``transfers`` its copies
-    and fills, whose time is not counted. ``note`` says why ``seconds`` is empty where it is.
-    """
-
-    seconds: tuple[float, ...] = ()
-    kernels: tuple[Launch, ...] = ()
-    transfers: int = 0
-    note: str = ""
 
 
 class Prepared(ABC):

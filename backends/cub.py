@@ -15,8 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from cuda.core import Program, ProgramOptions
 
-from backends.base import BackendUnavailable, Departure, DeviceArray, Prepared
+from backends.base import Prepared
 from backends.cuda_driver import DeviceView, DriverBackend
+from backends.devices import Departure, DeviceArray
+from backends.errors import BackendUnavailable
 from backends.library import Calls, PreparedCalls, nan_in_extremes
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant

@@ -8,13 +8,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from backends import nvrtc
-from backends.base import (
-    Array,
-    DeviceArray,
-    Launch,
-    Unsupported,
-)
 from backends.cuda_texture import Texture
+from backends.devices import Array, DeviceArray, Launch
+from backends.errors import Unsupported
 from backends.own_kernels import Bound, OwnKernelBackend
 from backends.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.pycuda_driver import drv, typed_errors

@@ -13,15 +13,8 @@ import numpy as np
 from cuda.bindings import driver
 
 from backends import nvrtc
-from backends.base import (
-    Array,
-    BackendError,
-    BackendUnavailable,
-    DeviceArray,
-    DeviceInfo,
-    DeviceLost,
-    OutOfDeviceMemory,
-)
+from backends.devices import Array, DeviceArray, DeviceInfo
+from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import GATE_KERNEL, KernelGates, gate_source
 from backends.library import POISON, LibraryBackend
 from backends.nvidia import (

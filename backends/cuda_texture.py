@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cuda.bindings import driver
 
-from backends.base import DeviceArray
 from backends.cuda_driver import call
+from backends.devices import DeviceArray
 
 _FORMATS = {
     "uint8": driver.CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8,

@@ -13,7 +13,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
-from backends.base import KernelTimes, Launch
+from backends.devices import KernelTimes, Launch
 
 SWITCH = "HARNESS_CUPTI"
 """Environment variable; ``off`` keeps CUPTI out of the process."""

@@ -10,7 +10,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from backends.base import Array
+from backends.devices import Array
 from backends.library import Calls, each, field_types
 from harness.problems import Laplace, Reduction
 

@@ -13,17 +13,9 @@ import numpy as np
 from cupy.cuda import driver, runtime
 
 from backends import cupy_calls
-from backends.base import (
-    Array,
-    BackendError,
-    BackendUnavailable,
-    Departure,
-    DeviceArray,
-    DeviceInfo,
-    DeviceLost,
-    OutOfDeviceMemory,
-    Prepared,
-)
+from backends.base import Prepared
+from backends.devices import Array, Departure, DeviceArray, DeviceInfo
+from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import GATE_KERNEL, KernelGates, gate_source
 from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, joined
 from backends.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info

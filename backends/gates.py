@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Gate, GateExpired
+from backends.base import Gate
+from backends.errors import GateExpired
 from harness.sources import Dialect, assemble
 
 GATE_KERNEL = "wait_for_ticket"

@@ -7,8 +7,9 @@ import platform
 from pathlib import Path
 from typing import ClassVar, Self
 
-from backends.base import Array, BackendUnavailable, DeviceArray, DeviceInfo
 from backends.cpuinfo import cpuinfo
+from backends.devices import Array, DeviceArray, DeviceInfo
+from backends.errors import BackendUnavailable
 from backends.library import LibraryBackend
 
 

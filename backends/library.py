@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from backends.base import Array, Backend, BackendError, Departure, KernelTimes, Prepared
+from backends.base import Backend, Prepared
+from backends.devices import Array, Departure, KernelTimes
+from backends.errors import BackendError
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Plain, Variant
 

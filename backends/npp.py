@@ -16,8 +16,10 @@ import numpy as np
 from cuda.bindings import driver
 from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
-from backends.base import BackendError, BackendUnavailable, Departure, DeviceArray, DeviceInfo, Prepared
+from backends.base import Prepared
 from backends.cuda_driver import DeviceView, DriverBackend, call
+from backends.devices import Departure, DeviceArray, DeviceInfo
+from backends.errors import BackendError, BackendUnavailable
 from backends.library import Calls, PreparedCalls, nan_in_extremes
 from backends.npp_functions import (
     FILTERS,

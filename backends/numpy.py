@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import Array, DeviceArray, Prepared
+from backends.base import Prepared
+from backends.devices import Array, DeviceArray
 from backends.host import HostBackend
 from backends.library import Call, Calls, PreparedCalls
 from harness.problems import Laplace, Problem, Reduction

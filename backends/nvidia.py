@@ -9,7 +9,9 @@ from functools import cache
 from typing import Any, Self
 
 from backends import cupti, nvrtc
-from backends.base import Backend, BackendUnavailable, DeviceInfo, Gate, KernelTimes, Prepared
+from backends.base import Backend, Gate, Prepared
+from backends.devices import DeviceInfo, KernelTimes
+from backends.errors import BackendUnavailable
 from backends.gates import KernelGates
 
 NO_DEVICE = "the driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"

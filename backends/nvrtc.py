@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from platformdirs import user_cache_path
 
-from backends.base import BackendUnavailable, BuildError
+from backends.errors import BackendUnavailable, BuildError
 
 OPTIONS = ("--std=c++17",)
 _HOW_TO_GET = "pip install cuda-bindings nvidia-cuda-nvrtc"

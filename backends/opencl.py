@@ -11,13 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pyopencl as cl
 
-from backends.base import (
-    Array,
-    BuildError,
-    DeviceArray,
-    DeviceInfo,
-    Launch,
-)
+from backends.devices import Array, DeviceArray, DeviceInfo, Launch
+from backends.errors import BuildError
 from backends.nvidia_log import ptxas_resources
 from backends.opencl_device import OpenClDevice, typed_errors
 from backends.opencl_enqueue import can_go_without_event, without_event

@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING, Self
 
 import pyopencl as cl
 
-from backends.base import (
-    Array,
-    Backend,
-    BackendUnavailable,
-    DeviceArray,
-    DeviceInfo,
-    DeviceLost,
-    Gate,
-    OutOfDeviceMemory,
-)
+from backends.base import Backend, Gate
+from backends.devices import Array, DeviceArray, DeviceInfo
+from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import KernelGates
 from backends.opencl_enqueue import OUT_OF_MEMORY
 from backends.opencl_gate import EventGates, kernel_gates

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyopencl as cl
 
-from backends.base import DeviceLost, OutOfDeviceMemory
+from backends.errors import DeviceLost, OutOfDeviceMemory
 
 OUT_OF_MEMORY = (
     cl.status_code.MEM_OBJECT_ALLOCATION_FAILURE,

@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 
 from backends import opencv_calls
-from backends.base import Departure, DeviceArray, Prepared
+from backends.base import Prepared
+from backends.devices import Departure, DeviceArray
 from backends.host import HostBackend
 from backends.library import Calls, PreparedCalls, joined, nan_in_extremes
 from harness.problems import Laplace, Problem, Reduction

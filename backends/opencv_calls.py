@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from backends.base import Array
+from backends.devices import Array
 from backends.library import Call, field_types
 from harness.problems import Laplace, Problem, Reduction
 

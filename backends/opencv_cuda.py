@@ -14,8 +14,10 @@ import cv2
 import numpy as np
 
 from backends import opencv_calls
-from backends.base import Array, BackendError, BackendUnavailable, Departure, DeviceArray, Prepared
+from backends.base import Prepared
 from backends.cuda_driver import DriverBackend
+from backends.devices import Array, Departure, DeviceArray
+from backends.errors import BackendError, BackendUnavailable
 from backends.library import POISON, Calls, PreparedCalls, field_types, nan_in_extremes
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant

@@ -17,16 +17,9 @@ import numpy as np
 import pyopencl as cl
 
 from backends import opencv_calls
-from backends.base import (
-    Array,
-    BackendError,
-    BackendUnavailable,
-    Departure,
-    DeviceArray,
-    DeviceInfo,
-    OutOfDeviceMemory,
-    Prepared,
-)
+from backends.base import Prepared
+from backends.devices import Array, Departure, DeviceArray, DeviceInfo
+from backends.errors import BackendError, BackendUnavailable, OutOfDeviceMemory
 from backends.library import Calls, LibraryBackend, PreparedCalls, joined, nan_in_extremes
 from backends.opencl_device import all_devices, describe, device_at
 from harness.problems import Laplace, Problem, Reduction

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import Array, Backend, DeviceArray, KernelTimes, Launch, Prepared
+from backends.base import Backend, Prepared
+from backends.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.accumulators import accumulator
 from harness.defaults import default_variant
 from harness.planning import plan

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from backends import nvrtc
-from backends.base import Array, BackendUnavailable, DeviceArray, DeviceInfo
+from backends.devices import Array, DeviceArray, DeviceInfo
+from backends.errors import BackendUnavailable
 from backends.gates import GATE_KERNEL, KernelGates, gate_source
 from backends.nvidia import NO_DEVICE, NvidiaBackend, device_info, require_compiler
 from backends.pycuda_driver import contexts, drv, typed_errors

@@ -7,7 +7,7 @@ import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from backends.base import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
+from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.nvidia import LOST
 
 try:

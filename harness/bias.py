@@ -13,7 +13,8 @@ from itertools import combinations
 
 import numpy as np
 
-from backends.base import Backend, KernelTimes, Launch, Prepared
+from backends.base import Backend, Prepared
+from backends.devices import KernelTimes, Launch
 from harness.clocks import Budget, Timer, event_seconds, queue_seconds
 from harness.problems import Empty
 from harness.records import Clock

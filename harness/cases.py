@@ -8,7 +8,7 @@ from itertools import product
 from typing import Literal, cast
 
 from backends import REGISTRY
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.explain import unknown

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from backends.base import DeviceInfo
+    from backends.devices import DeviceInfo
     from harness.runs import Run
     from harness.session import Plan
 
@@ -316,7 +316,7 @@ def main() -> None:
 
 
 def _explain(error: Exception) -> None:
-    from backends.base import BackendError
+    from backends.errors import BackendError
     from harness.console import complain
 
     if isinstance(error, (MistakeError, BackendError)):

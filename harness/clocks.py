@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
 
-from backends.base import Backend, Gate, GateExpired, Prepared
+from backends.base import Backend, Gate, Prepared
+from backends.errors import GateExpired
 from harness.records import Clock
 from harness.stopping import NARROW, is_narrow
 

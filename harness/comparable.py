@@ -9,7 +9,7 @@ from typing import Any
 from harness.records import Case
 
 _DEVICE = ("name", "platform", "driver", "compute_units")
-"""What makes a device another one, of the fields of :class:`backends.base.DeviceInfo`."""
+"""What makes a device another one, of the fields of :class:`backends.devices.DeviceInfo`."""
 _GPU = ("power_cap_watts", "ecc", "mig", "sm_clock_max_mhz")
 """Settings of a GPU (:func:`harness.environment.nvml`) that change its speed."""
 _HOST = ("cpu", "cores")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from backends import REGISTRY
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.problems import Empty, Problem
 from harness.records import Case, Record
 from harness.variants import LaunchVariant

@@ -4,7 +4,7 @@ name.
 
 from __future__ import annotations
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.packing import batches, packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant

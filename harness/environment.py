@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backends.base import DeviceInfo
 from backends.cpuinfo import PATH, cpuinfo
+from backends.devices import DeviceInfo
 from harness.records import FORMAT
 
 PACKAGES = (

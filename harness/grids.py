@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 
 if TYPE_CHECKING:
     from harness.variants import BandwidthVariant, ReductionVariant

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from backends.base import KernelTimes, Prepared
+from backends.base import Prepared
+from backends.devices import KernelTimes
 from harness.bias import disagreement
 from harness.problems import Problem
 from harness.records import Clock

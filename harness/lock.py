@@ -34,7 +34,7 @@ def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[None]
     """Holds the locks of physical devices, all of them or none.
 
     Args:
-        devices: what a person calls each (``cuda:0``), by :attr:`backends.base.DeviceInfo.physical`.
+        devices: what a person calls each (``cuda:0``), by :attr:`backends.devices.DeviceInfo.physical`.
         command: what the holder does, for whoever is refused meanwhile.
 
     Raises:

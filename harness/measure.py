@@ -12,17 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from backends.base import (
-    Backend,
-    BackendError,
-    BuildError,
-    DeviceArray,
-    DeviceLost,
-    KernelTimes,
-    Launch,
-    Prepared,
-    Unsupported,
-)
+from backends.base import Backend, Prepared
+from backends.devices import DeviceArray, KernelTimes, Launch
+from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
 from harness import bias, clocks, ledgers
 from harness.clocks import Budget, Timer
 from harness.problems import Array, Laplace, Problem, Reduction, Verification

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.grids import num_groups
 from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source, Submission
 from harness.problems import Bandwidth, Empty

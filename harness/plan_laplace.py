@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
 from harness.problems import Laplace
 from harness.variants import LaplaceVariant, laplace_groups

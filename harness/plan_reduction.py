@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.dtypes import Dtype
 from harness.finishing import finishing
 from harness.grids import num_groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness import plan_bandwidth, plan_laplace, plan_reduction
 from harness.plans import Plan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction

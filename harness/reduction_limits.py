@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness import packing
 from harness.finishing import cell_bits, cell_fields
 from harness.grids import grid_violations, num_groups

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from tempfile import TemporaryDirectory
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness import stats
 from harness.cases import expand
 from harness.merging import merged_clock

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import available
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.controls import with_controls
 from harness.environment import describe, differences

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.grids import grid_violations
 from harness.plans import Events, Order
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from backends import open_backend
-from backends.base import Backend, BackendError
+from backends.base import Backend
+from backends.errors import BackendError
 from harness import crops
 from harness.measure import Measurer, Options, reason_of
 from harness.problems import Laplace

@@ -23,8 +23,9 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from backends import base
-from backends.base import Array, Backend, DeviceArray, DeviceInfo, Gate, Launch, Prepared
+from backends import errors
+from backends.base import Backend, Gate, Prepared
+from backends.devices import Array, DeviceArray, DeviceInfo, Launch
 from harness.problems import Empty, Problem
 from harness.variants import Plain, Variant
 
@@ -105,12 +106,12 @@ class FakeBackend(Backend):
 
     def upload(self, host: Array) -> DeviceArray:
         if self.lost:
-            raise base.OutOfDeviceMemory("a lost device refuses everything")
+            raise errors.OutOfDeviceMemory("a lost device refuses everything")
         return DeviceArray(host.copy(), host.dtype, host.shape)
 
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> FakePrepared:
         if fault_of(problem) == "BuildError":
-            raise base.BuildError(
+            raise errors.BuildError(
                 "the kernel does not compile", "int x\n" * 99, "error: expected ';'\n" + "more\n" * 99
             )
         return FakePrepared(self, problem, sources)
@@ -132,7 +133,7 @@ class FakeBackend(Backend):
         self._waiting = 0
         if self._expired:
             self._expired = False
-            raise base.GateExpired("a gate was not opened in time")
+            raise errors.GateExpired("a gate was not opened in time")
 
     def close(self) -> None:
         self._closed = False
@@ -203,9 +204,9 @@ class FakePrepared(Prepared):
 
 
 FAULTS: dict[str, Any] = {
-    "DeviceLost": partial(base.DeviceLost, "an illegal address"),
-    "OutOfDeviceMemory": partial(base.OutOfDeviceMemory, "8 TB do not fit"),
-    "BackendUnavailable": partial(base.BackendUnavailable, "install the fake"),
+    "DeviceLost": partial(errors.DeviceLost, "an illegal address"),
+    "OutOfDeviceMemory": partial(errors.OutOfDeviceMemory, "8 TB do not fit"),
+    "BackendUnavailable": partial(errors.BackendUnavailable, "install the fake"),
     "ZeroDivisionError": partial(ZeroDivisionError, "nobody gave this a type"),
 }
 

@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from backends.base import DeviceArray, Prepared
+from backends.base import Prepared
+from backends.devices import DeviceArray
 from backends.opencl import OpenClBackend
 from harness.problems import Problem
 from harness.variants import Variant

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import KernelTimes, Launch
+from backends.devices import KernelTimes, Launch
 from harness.bias import disagreement, kernel_seconds, launch_clocks
 from harness.clocks import HOST_BOUND, Budget
 from harness.measure import Measurer, Options

@@ -9,8 +9,9 @@ import pytest
 
 driver = pytest.importorskip("cuda.bindings.driver")
 
-from backends.base import BackendError, DeviceArray  # noqa: E402
 from backends.cuda_texture import Texture  # noqa: E402
+from backends.devices import DeviceArray  # noqa: E402
+from backends.errors import BackendError  # noqa: E402
 from harness.dtypes import DTYPES  # noqa: E402
 from harness.reduction_limits import CHANNEL_BYTES, TEXEL  # noqa: E402
 

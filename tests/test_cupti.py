@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from backends import cupti
-from backends.base import DeviceLost, KernelTimes, Launch
+from backends.devices import KernelTimes, Launch
+from backends.errors import DeviceLost
 
 
 class Kind(IntEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.base import GateExpired
+from backends.errors import GateExpired
 from backends.gates import GATE_LIMIT_SECONDS, KernelGates
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends import Backend, open_backend
-from backends.base import DeviceLost
+from backends.errors import DeviceLost
 from harness.problems import Empty, Reduction
 from harness.variants import LaunchVariant, ReductionVariant
 from reports import render

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from backends import Backend, BackendUnavailable, nvrtc, open_backend
-from backends.base import BackendError, DeviceLost, OutOfDeviceMemory
+from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
 from harness.problems import Laplace, Reduction
 from harness.variants import Plain
 from tests.fake_cuda import FakeDriver, FakeNpp, seen

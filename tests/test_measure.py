@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import DeviceArray, DeviceLost
+from backends.devices import DeviceArray
+from backends.errors import DeviceLost
 from harness import crops
 from harness.measure import Measurer, Options
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction

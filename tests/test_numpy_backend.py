@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as numpy_arrays
 from scipy import ndimage
 
 from backends import Backend, BackendUnavailable, Unsupported, open_backend
-from backends.base import BackendError
+from backends.errors import BackendError
 from harness.dtypes import DTYPES
 from harness.problems import (
     BORDERS,

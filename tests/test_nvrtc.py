@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from backends import BackendUnavailable, nvrtc
-from backends.base import BuildError
+from backends.errors import BuildError
 from backends.gates import GATE_KERNEL, gate_source
 from backends.nvidia import device_info, version_text
 from harness.defaults import default_variant

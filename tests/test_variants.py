@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backends.base import DeviceInfo
+from backends.devices import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.ladders import LADDERS

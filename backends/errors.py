@@ -1,0 +1,49 @@
+"""What a backend can fail with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class BackendError(Exception):
+    """Something a backend could not do; the message names the value, the place and the remedy."""
+
+
+class BackendUnavailable(BackendError):
+    """The backend or its device does not exist on this machine; the message says what is missing and how to
+    get it.
+    """
+
+
+class Unsupported(BackendError):
+    """The backend cannot run this problem or variant; the message is the skip reason."""
+
+
+class BuildError(BackendError):
+    """A kernel did not compile. Carries the assembled source and the compiler's log."""
+
+    def __init__(self, message: str, source: str, log: str) -> None:
+        super().__init__(message)
+        self.source = source
+        self.log = log
+
+    def __str__(self) -> str:
+        numbered = "\n".join(f"{i:4} {line}" for i, line in enumerate(self.source.splitlines(), 1))
+        return f"{self.args[0]}\n--- compiler ---\n{self.log.strip()}\n--- source ---\n{numbered}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.source, self.log)
+
+
+class DeviceLost(BackendError):
+    """The device or its context is dead (an illegal address, a hang that the driver ended): only a new
+    process helps.
+    """
+
+
+class GateExpired(BackendError):
+    """A gate was not opened within its own limit and ended by itself: what was timed behind it is void."""
+
+
+class OutOfDeviceMemory(BackendError):
+    """An allocation did not fit on the device."""
