@@ -55,7 +55,7 @@ def _crops(measurer: Measurer, case: Case) -> dict[str, str]:
     if not isinstance(case.problem, Laplace):
         return {}
     return {
-        "original": crops.png(measurer.data(case.problem).source),
+        "original": crops.png(measurer.inputs.data(case.problem).source),
         case.problem.output: crops.png(measurer.answer(case)),
     }
 

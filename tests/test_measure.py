@@ -52,15 +52,16 @@ def test_the_same_launches_cost_is_measured_once() -> None:
 
 def test_the_reference_is_computed_once_for_a_problem() -> None:
     measuring = measurer(FakeClock())
-    data = measuring.data(CASE.problem)
-    assert measuring.data(Reduction("max", "int32", (1000,))) is data
-    other = measuring.data(Reduction("min", "int32", (1000,)))
+    data = measuring.inputs.data(CASE.problem)
+    assert measuring.inputs.data(Reduction("max", "int32", (1000,))) is data
+    other = measuring.inputs.data(Reduction("min", "int32", (1000,)))
     assert other.expected == np.iinfo(np.int32).min
 
 
 def test_the_seed_makes_the_source() -> None:
     sources = [
-        Measurer(FakeBackend(FakeClock()), Options(seed)).data(CASE.problem).source for seed in (1, 1, 2)
+        Measurer(FakeBackend(FakeClock()), Options(seed)).inputs.data(CASE.problem).source
+        for seed in (1, 1, 2)
     ]
     assert (sources[0] == sources[1]).all()
     assert (sources[0] != sources[2]).any()
@@ -134,10 +135,10 @@ def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.Monke
 
 def test_operations_that_take_the_same_source_share_it() -> None:
     measuring = measurer(FakeClock())
-    found = {op: measuring.data(Reduction(op, "int32", (1000,))) for op in ("min", "max", "minmax")}
+    found = {op: measuring.inputs.data(Reduction(op, "int32", (1000,))) for op in ("min", "max", "minmax")}
     assert len({id(data.source) for data in found.values()}) == 1
     assert found["min"].expected != found["max"].expected
-    zeros = measuring.data(Reduction("count_nonzero", "int32", (1000,)))
+    zeros = measuring.inputs.data(Reduction("count_nonzero", "int32", (1000,)))
     assert zeros.source is not found["min"].source
 
 

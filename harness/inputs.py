@@ -1,0 +1,138 @@
+"""What problems work on: their sources, made, kept and uploaded, and the right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.base import Backend
+from backends.devices import DeviceArray
+from harness.problems import Array, Laplace, Problem, Reduction
+from harness.records import Case
+from harness.shared import Shared
+
+CACHES_PASSED = 4
+"""A cold case's sources together are this many times the last-level cache."""
+ASSUMED_CACHE_BYTES = 64 * 2**20
+"""Last-level cache of a device that does not tell."""
+MAX_SOURCES = 1024
+MEMORY_SHARE = 0.25
+"""The part of the device's memory that sources may take; results may need as much again."""
+KEPT_SHARE = 1 / 32
+"""The part of the device's memory that sources may keep between cases: other workers need it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostData:
+    """A problem's source as made and as packed, and the answer expected, within a tolerance."""
+
+    source: Array
+    packed: Array
+    expected: Any
+    tolerance: float
+
+
+@dataclass(slots=True)
+class Source:
+    """What problems of one ``key`` work on: as made, as packed, and the copies ``uploaded`` so far."""
+
+    key: Hashable
+    array: Array
+    packed: Array
+    uploaded: tuple[DeviceArray, ...] = ()
+
+
+class Inputs:
+    """The sources of one open backend's cases, and their answers.
+
+    Keeps the last source, here and on the device, and the last problem's answer, as making and moving them is
+    slow and the cases that share them follow each other.
+    """
+
+    def __init__(self, backend: Backend, seed: int, image: Path | None, shared: Path | None) -> None:
+        """``seed``, ``image`` and ``shared`` are those of :class:`harness.measure.Options`."""
+        self._backend, self._seed, self._image = backend, seed, image
+        self._shared = Shared(shared) if shared else None
+        self._source: Source | None = None
+        self._data: tuple[Problem, HostData] | None = None
+
+    def data(self, problem: Problem) -> HostData:
+        """The source of a problem and its reference."""
+        if self._data is None or self._data[0] != problem:
+            self._data = problem, self._make_data(problem)
+        return self._data[1]
+
+    def uploaded(self, case: Case) -> tuple[DeviceArray, ...]:
+        """The sources of a case on the device; kernels leave them as they are, so cases can share them.
+
+        Raises:
+            OutOfDeviceMemory: when they do not fit.
+        """
+        source, wanted = self._source_of(case.problem), self._count(case)
+        source.uploaded = source.uploaded[:wanted]
+        while len(source.uploaded) < wanted:
+            source.uploaded += (self._backend.upload(source.packed),)
+        return source.uploaded
+
+    def thin_out(self) -> None:
+        """Frees what the last source has on the device where that is more than may stay between cases."""
+        most = KEPT_SHARE * self._backend.device.memory_bytes
+        if self._source and sum(copy.nbytes for copy in self._source.uploaded) > most:
+            self._source.uploaded = ()
+
+    def cold_note(self, case: Case, sources: int) -> str:
+        """Why ``sources`` copies leave a cold case in the cache, or may; empty where they pass it."""
+        if case.cache == "hot":
+            return ""
+        covered = sources * self.data(case.problem).packed.nbytes
+        cache = self._backend.device.cache_bytes
+        if not cache:
+            return f"cold: the device does not tell its cache; {covered / 1e6:.0f} MB of sources"
+        passed = covered / cache
+        return "" if passed >= CACHES_PASSED else f"cold: the sources are only {passed:.2g} times the cache"
+
+    def _make_data(self, problem: Problem) -> HostData:
+        source = self._source_of(problem)
+        expected, tolerance = self._answer(problem, source.array)
+        return HostData(source.array, source.packed, expected, tolerance)
+
+    def _source_of(self, problem: Problem) -> Source:
+        if self._source is None or self._source.key != problem.source_key:
+            # The old one goes first: two at a time may not fit.
+            self._source = self._data = None
+            array = self._source_array(problem)
+            self._source = Source(problem.source_key, array, problem.pack(array))
+        return self._source
+
+    def _answer(self, problem: Problem, source: Array) -> tuple[Any, float]:
+        """The reference and the tolerance; once in a run, as they are slow and every worker needs them."""
+
+        def computed() -> tuple[Any, float]:
+            return problem.reference(source), problem.tolerance(source)
+
+        if self._shared is None or not isinstance(problem, (Reduction, Laplace)):
+            return computed()
+        found: tuple[Any, float] = self._shared.answer(problem, computed)
+        return found
+
+    def _source_array(self, problem: Problem) -> Array:
+        def made() -> Array:
+            if isinstance(problem, Laplace):
+                from harness.images import source_image
+
+                return source_image(problem, self._image)
+            return problem.make_source(self._seed)
+
+        return self._shared.source(problem.source_key, made) if self._shared else made()
+
+    def _count(self, case: Case) -> int:
+        """Sources that the calls rotate over: one if hot, else enough to pass the cache if memory allows."""
+        if case.cache == "hot":
+            return 1
+        nbytes = self.data(case.problem).packed.nbytes
+        device = self._backend.device
+        wanted = -(-CACHES_PASSED * (device.cache_bytes or ASSUMED_CACHE_BYTES) // nbytes)
+        fitting = int(MEMORY_SHARE * device.memory_bytes) // nbytes if device.memory_bytes else MAX_SOURCES
+        return max(2, min(wanted, fitting, MAX_SOURCES))
