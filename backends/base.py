@@ -39,6 +39,8 @@ class Prepared(ABC):
     """The type in which the arithmetic is done; empty where a library does not tell."""
     build_options: tuple[str, ...] = ()
     """What the kernel's compiler was told beside the source; empty for libraries."""
+    commands_per_launch: int = 1
+    """Places that a launch takes in the device's queue: more with an event than without."""
     submission: str = ""
     """How its launches are enqueued; empty for libraries, which do not tell."""
     note: str = ""
@@ -104,7 +106,7 @@ class Backend(ABC):
     name: ClassVar[str]
     device: DeviceInfo
     max_gated_launches: ClassVar[int] = 800
-    """Launches that may wait behind a gate before enqueueing blocks."""
+    """Launches that may wait behind a gate before enqueueing blocks; see Prepared.commands_per_launch."""
 
     # --- what each backend implements ---
 

@@ -20,7 +20,7 @@ from harness.sources import Dialect, assemble
 
 GATE_KERNEL = "wait_for_ticket"
 """Its arguments: memory of the last ticket opened, its own ticket, both uint32; a limit in ns, a uint64."""
-GATE_LIMIT_SECONDS = 5.0
+GATE_LIMIT_SECONDS = 2.0
 """A gate that stays shut for longer ends by itself, and what was timed behind it is void."""
 _DEVICE_LIMIT = np.uint64(1.01 * GATE_LIMIT_SECONDS * 1e9)
 """Nanoseconds, a little more: the device's timer may be the faster one, and the host says what is void."""

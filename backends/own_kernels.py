@@ -17,7 +17,7 @@ from backends.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.accumulators import accumulator
 from harness.defaults import default_variant
 from harness.planning import plan
-from harness.plans import Argument, Buffer, Plan, PlannedLaunch, Scalar, Submission
+from harness.plans import Argument, Buffer, Events, Plan, PlannedLaunch, Scalar, Submission
 from harness.problems import Problem
 from harness.sources import Dialect, assemble, source_hash
 from harness.variants import Variant, violations
@@ -26,6 +26,9 @@ Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
 
 POISON = 0xA5
+
+_COMMANDS: dict[Events, int] = {"off": 1, "on": 4, "profiled": 8}
+"""Of a launch and its event in NVIDIA's queue, rounded up generously: by how many fewer fit into it."""
 
 
 class OwnKernelBackend(Backend):
@@ -124,6 +127,7 @@ class PreparedPlan(Prepared):
         self.build_options = backend.build_options
         self.accumulator = accumulator(problem)
         self._submission = backend._possible(plan.submission)
+        self.commands_per_launch = _COMMANDS[self._submission.events]
         self.submission = f"{self._submission.queue} queue, events {self._submission.events}"
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []

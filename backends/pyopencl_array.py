@@ -30,6 +30,8 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
     """One OpenCL device; what calls allocate comes from pyopencl's memory pool, which reuses it."""
 
     name: ClassVar[str] = "pyopencl_array"
+    # pyopencl asks for an event with every launch, which takes more of the queue.
+    max_gated_launches: ClassVar[int] = 200
 
     def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
         super().__init__(info, device)

@@ -97,8 +97,8 @@ class Queue:
 
     def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
         self._backend, self._prepared, self._timer = backend, prepared, timer
-        self._made = 0
-        launches = len(prepared.launches) or UNKNOWN_LAUNCHES
+        self._made = self._batch = 0
+        launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
         self._gated = 2 * launches <= backend.max_gated_launches
         self.limit = backend.max_gated_launches // (2 * launches) if self._gated else MAX_UNGATED_CALLS
@@ -113,10 +113,11 @@ class Queue:
 
     def batch(self, calls: int) -> float:
         """Seconds from opening the gate (without one, the first enqueue) to the end of ``calls`` calls."""
+        self._batch = calls
         with _no_garbage_collection():
             gate = self._backend.gate() if self._gated else None
             if gate is None:
-                self.ungate()
+                self._ungate()
                 start = self._timer()
                 self._enqueue(calls)
             else:
@@ -145,7 +146,17 @@ class Queue:
             gate.open()
             raise
 
-    def ungate(self) -> None:
+    def shorten(self) -> None:
+        """To be called when a gate expired: from now on batches of at most half as many calls as then; where
+        a few calls did not fit, without a gate, for the call waits for the device while it is enqueued.
+        """
+        fits = self._batch // 4
+        if fits:
+            self.limit = fits
+        else:
+            self._ungate()
+
+    def _ungate(self) -> None:
         """From now on without a gate, and with no bound on the calls but patience."""
         if self._gated:
             self._gated, self.limit = False, MAX_UNGATED_CALLS
@@ -162,12 +173,12 @@ def queue_seconds(
     dropped and drawn again, and that is noted.
     """
     queue = Queue(backend, prepared, timer)
-    try:
-        return _queue_clock(queue, budget, timer)
-    except GateExpired:
-        # The call waits for the device while it is enqueued: a library that synchronises by itself.
-        queue.ungate()
-        return _queue_clock(queue, budget, timer)
+    while True:
+        try:
+            return _queue_clock(queue, budget, timer)
+        except GateExpired:
+            # A driver's queue is shorter than assumed, or a library synchronises by itself.
+            queue.shorten()
 
 
 def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:

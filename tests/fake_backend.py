@@ -72,9 +72,16 @@ class FakeBackend(Backend):
     device = DEVICE
 
     def __init__(
-        self, clock: FakeClock, gated: bool = True, launches: int = 1, synchronous: bool = False
+        self,
+        clock: FakeClock,
+        gated: bool = True,
+        launches: int = 1,
+        synchronous: bool = False,
+        fitting: int = Backend.max_gated_launches,
     ) -> None:
         self.clock, self.gated, self.launches = clock, gated, launches
+        # A device's queue may be shorter than assumed: enqueueing one more then outwaits the gate.
+        self.fitting = fitting
         # A synchronous library waits for the device in each call, and so outwaits every gate.
         self.synchronous = synchronous
         self.gates = 0
@@ -142,7 +149,7 @@ class FakeBackend(Backend):
         """Enqueues one call."""
         self.order.append(source)
         self._waiting += 1
-        if self._closed and self.synchronous:
+        if self._closed and (self.synchronous or self._waiting * self.launches > self.fitting):
             self._expired = True
             self._open()
         full = self._waiting * self.launches > self.max_gated_launches

@@ -68,6 +68,23 @@ def test_a_library_that_outwaits_the_gate_is_measured_without_and_marked() -> No
     assert backend.gates == 1
 
 
+@pytest.mark.parametrize(("fitting", "longest"), [(799, 400), (390, 200), (10, 8)])
+def test_a_queue_shorter_than_assumed_gets_shorter_batches(fitting: int, longest: int) -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=fitting)
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=5), backend.clock.time)
+    assert clock.seconds == pytest.approx([1e-6] * 5, rel=1e-6)
+    assert clock.note == ""
+    assert 2 * clock.calls == longest
+
+
+def test_a_launch_that_takes_more_of_the_queue_gets_shorter_batches() -> None:
+    backend = FakeBackend(FakeClock(call=1e-9), launches=2)
+    prepared = prepared_on(backend)
+    prepared.commands_per_launch = 4
+    queue_seconds(backend, prepared, Budget(samples=3), backend.clock.time)
+    assert max(backend.batches) * 2 * 4 == backend.max_gated_launches
+
+
 def test_a_slow_call_is_its_own_sample() -> None:
     backend = FakeBackend(FakeClock(call=0.1, fixed=30e-6))
     clock = queue_seconds(backend, prepared_on(backend), Budget(samples=4, seconds=100), backend.clock.time)
