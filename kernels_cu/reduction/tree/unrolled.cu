@@ -21,7 +21,7 @@
 #define WAVE_STEP(REACH) \
   if (GROUP_SIZE > REACH && REACH <= WAVE_WIDTH) { \
     COMBINED_WITH(REACH) \
-    if (REACH > 1) SYNCHRONIZE_WAVE(); \
+    SYNCHRONIZE_WAVE(); \
   }
 
 __device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_id) {
@@ -45,8 +45,8 @@ __device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_
     WAVE_STEP(8)
     WAVE_STEP(4)
     WAVE_STEP(2)
-    WAVE_STEP(1)
-    if (local_id == 0) mine = scratch[0];
+    // For the same reason the last step does not write: all of the wave may read that place, in no order.
+    if (local_id == 0) mine = combined(scratch[0], scratch[1]);
   }
 #endif
   return mine;
