@@ -5,6 +5,9 @@ Run it under a checker, in one process, on one device::
     compute-sanitizer --tool racecheck --error-exitcode 9 python3 -m tests.checkers.calls --backend cuda
     oclgrind --data-races --uninitialized python3 -m tests.checkers.calls --backend opencl
 
+The tool memcheck needs ``--report-api-errors no``, for cuda-bindings, when it is first used, asks the driver
+for functions that it may not have.
+
 Before a call, its label goes to stderr, where Oclgrind writes its reports, too: what stands below a label is
 about that call. Every answer is compared with the reference. The exit code is 0 when all were right, else 1.
 """

@@ -2,7 +2,8 @@
 
     compute-sanitizer --tool racecheck --error-exitcode 9 python3 -m tests.checkers.calls --backend cuda
 
-It comes with the CUDA toolkit. It takes minutes, so the file is named not to be among the functional tests.
+memcheck takes the options of :data:`EXCEPTIONS` besides. The sanitizer comes with the CUDA toolkit. It takes
+minutes, so the file is named not to be among the functional tests.
 """
 
 from __future__ import annotations
@@ -30,8 +31,16 @@ TOOLS = {
 REPORTED = 9
 """The exit code of a program about which something was reported."""
 
-EXCEPTIONS: dict[str, tuple[str, ...]] = {"memcheck": (), "racecheck": (), "initcheck": (), "synccheck": ()}
-"""Options of a tool that leave reports out, each with its reason beside it. None so far."""
+EXCEPTIONS: dict[str, tuple[str, ...]] = {
+    # When cuda-bindings is first used (for a texture) it asks the driver for all functions that it knows; for
+    # those that the driver lacks it gets CUDA_ERROR_INVALID_VALUE, 34 times on an H200 with driver 580. The
+    # answers to our own calls are checked where they are made. Memory errors are reported all the same.
+    "memcheck": ("--report-api-errors", "no"),
+    "racecheck": (),
+    "initcheck": (),
+    "synccheck": (),
+}
+"""Options of a tool that leave reports out, each with its reason beside it."""
 
 
 def missing() -> str:
