@@ -25,6 +25,61 @@ typedef ulong16 words_t;
 #error "VECTOR_BYTES must be a power of two from 1 to 128"
 #endif
 
+#if defined(__NV_CL_C_VERSION) && VECTOR_BYTES >= 8
+// Written out, for NVIDIA's compiler splits the load of a vector whose bytes are used next, and its store, into pieces
+// of four bytes.
+#if VECTOR_BYTES == 8
+typedef uint2 move_t;
+
+inline move_t load_move(__global const move_t *from) {
+  move_t moved;
+  asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(moved.x), "=r"(moved.y) : "l"(from));
+  return moved;
+}
+
+inline void store_move(__global move_t *to, move_t moved) {
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(moved.x), "r"(moved.y) : "memory");
+}
+#else
+typedef uint4 move_t;
+
+inline move_t load_move(__global const move_t *from) {
+  move_t moved;
+  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(moved.x), "=r"(moved.y), "=r"(moved.z), "=r"(moved.w)
+      : "l"(from));
+  return moved;
+}
+
+inline void store_move(__global move_t *to, move_t moved) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(moved.x), "r"(moved.y), "r"(moved.z),
+               "r"(moved.w)
+               : "memory");
+}
+#endif
+
+#define MOVES ((int)(sizeof(words_t) / sizeof(move_t)))
+typedef union {
+  words_t words;
+  move_t moves[sizeof(words_t) / sizeof(move_t)];
+} moved_t;
+
+inline words_t load_words(__global const void *source, ulong index) {
+  __global const move_t *from = (__global const move_t *)source + index * MOVES;
+  moved_t moved;
+#pragma unroll
+  for (int i = 0; i < MOVES; ++i) moved.moves[i] = load_move(from + i);
+  return moved.words;
+}
+
+inline void store_words(__global void *destination, ulong index, words_t words) {
+  __global move_t *to = (__global move_t *)destination + index * MOVES;
+  moved_t moved;
+  moved.words = words;
+#pragma unroll
+  for (int i = 0; i < MOVES; ++i) store_move(to + i, moved.moves[i]);
+}
+#else
 inline words_t load_words(__global const void *source, ulong index) {
   return ((__global const words_t *)source)[index];
 }
@@ -32,6 +87,7 @@ inline words_t load_words(__global const void *source, ulong index) {
 inline void store_words(__global void *destination, ulong index, words_t words) {
   ((__global words_t *)destination)[index] = words;
 }
+#endif
 
 inline words_t no_words(void) {
   return (words_t)(0);
