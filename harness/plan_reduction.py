@@ -15,8 +15,8 @@ from harness.problems import Reduction
 from harness.reduction_limits import scratch_partials
 from harness.variants import ReductionVariant
 
-_REDUX: Final[dict[np.ufunc, str]] = {np.minimum: "min", np.maximum: "max"}
-"""What redux.sync, an instruction of NVIDIA's GPUs, does across a wave with integers of 32 bits or less."""
+_ACROSS_WAVE: Final[dict[np.ufunc, str]] = {np.minimum: "wave_least", np.maximum: "wave_greatest"}
+"""The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a wave."""
 _REDUX_CAPABILITY = 80
 
 
@@ -25,7 +25,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
     groups = num_groups(problem.size, variant, device)
     finish = finishing(problem, variant, groups)
     return Plan(
-        files=_files(problem, variant, finish.pieces),
+        files=_files(problem, variant, device, finish.pieces),
         macros={**_macros(problem, variant, device), **finish.macros},
         buffers=finish.buffers,
         launches=finish.launches,
@@ -37,8 +37,11 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
     )
 
 
-def _files(problem: Reduction, variant: ReductionVariant, finish: tuple[str, ...]) -> tuple[str, ...]:
+def _files(
+    problem: Reduction, variant: ReductionVariant, device: DeviceInfo, finish: tuple[str, ...]
+) -> tuple[str, ...]:
     folder = "reduction"
+    uses_redux = variant.tree == "sub_group" and _redux_fields(problem, device)
     return (
         "dialect",
         "vector",
@@ -49,6 +52,7 @@ def _files(problem: Reduction, variant: ReductionVariant, finish: tuple[str, ...
         f"{folder}/packing/{variant.packing}",
         *(f"{folder}/packing/{packing}/{problem.parts.kernel}" for packing in _folds(variant.packing)),
         f"stride/{variant.stride}",
+        *((f"{folder}/redux",) if uses_redux else ()),
         f"{folder}/tree/{variant.tree}",
         *(f"{folder}/{piece}" for piece in finish),
         f"{folder}/reduce",
@@ -93,10 +97,23 @@ def _channel(element: Dtype) -> str:
 
 
 def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
-    """The fields of a partial result with what redux.sync does to each; empty where it cannot serve all."""
+    """The fields of a partial result with what combines each across a wave; empty where shuffles must."""
     element, parts = problem.element, problem.parts
-    suits = not element.is_float and element.itemsize <= 4 and set(parts.fields.values()) == {"element"}
-    if not suits or device.compute_capability < _REDUX_CAPABILITY:
+    if device.compute_capability < _REDUX_CAPABILITY or "place" in parts.fields.values():
         return ""
-    suffix = "s32" if element.lowest.startswith("(-") else "u32"
-    return " ".join(f'FIELD({name}, "{_REDUX[ufunc]}.{suffix}")' for name, ufunc in parts.combine.items())
+    functions = {
+        name: "wave_added" if kind != "element" else f"{_ACROSS_WAVE[parts.combine[name]]}_{_kind(element)}"
+        for name, kind in parts.fields.items()
+    }
+    if element.is_float and "total" in parts.fields.values():
+        # There is no instruction that adds floats.
+        return ""
+    return " ".join(f"FIELD({name}, {function})" for name, function in functions.items())
+
+
+def _kind(element: Dtype) -> str:
+    """The type as which the elements of a wave are compared: of 32 or 64 bits."""
+    if element.is_float:
+        return element.kernel
+    signed = element.lowest.startswith("(-")
+    return ("" if signed else "u") + ("long" if element.itemsize > 4 else "int")

@@ -1,6 +1,6 @@
 // The partial results of a wave (sub-group, warp) become one by shuffles, with neither local memory nor barriers, then
-// those of the waves do so in the first of them: one barrier, however large the group. Where one instruction combines
-// the integers of a wave, by that.
+// those of the waves do so in the first of them: one barrier, however large the group. Where an
+// instruction combines the words of a wave, by that.
 
 #ifndef WAVE_WIDTH
 #error "WAVE_WIDTH is not defined"
@@ -52,12 +52,7 @@ inline uint shuffled_down(uint word, uint reach) {
 // The first work-item of a wave gets what the first `count` of them have, a power of two.
 inline partial_t wave_combined(partial_t mine, uint count) {
 #if USES_REDUX
-#define FIELD(name, operation)                                                                     \
-  {                                                                                                \
-    uint word = mine.name;                                                                         \
-    asm volatile("redux.sync." operation " %0, %0, %1;" : "+r"(word) : "r"(WAVE_MASK));            \
-    mine.name = word;                                                                              \
-  }
+#define FIELD(name, across_wave) mine.name = across_wave(mine.name, WAVE_MASK);
   REDUX_FIELDS
 #undef FIELD
 #else
