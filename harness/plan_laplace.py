@@ -18,10 +18,10 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 """The type of one load of a whole pixel of four channels, by bytes an element."""
 
 
-def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:  # noqa: ARG001
+def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
     """One launch that writes the filtered image, packed as the source is, into a buffer a source.
 
-    ``device`` has no say: the shape of the launch follows from the image and the variant alone.
+    The shape of the launch follows from the image and the variant alone; ``device`` tells how results are packed.
     """
     nbytes = problem.height * problem.pitch * problem.element.itemsize
     arguments = (
@@ -34,7 +34,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
     group_size = (variant.group_width, variant.group_height)
     return Plan(
         files=_files(problem, variant),
-        macros=_macros(problem, variant),
+        macros=_macros(problem, variant, device),
         buffers={"image": nbytes},
         launches=(PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, arguments),),
         result="image",
@@ -58,13 +58,14 @@ def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
     )
 
 
-def _macros(problem: Laplace, variant: LaplaceVariant) -> dict[str, str | int]:
+def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> dict[str, str | int]:
     element = problem.element
     centre, edge, corner = problem.coefficients
     macros: dict[str, str | int] = {
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),
+        "COMPUTE_CAPABILITY": device.compute_capability,
         "LOWEST": element.lowest,
         "HIGHEST": element.highest,
         "CENTRE": f"({centre})",

@@ -13,6 +13,9 @@
 #ifndef SATURATES
 #error "SATURATES is not defined"
 #endif
+#ifndef COMPUTE_CAPABILITY
+#error "COMPUTE_CAPABILITY is not defined"
+#endif
 #ifndef ROWS_PER_ITEM
 #error "ROWS_PER_ITEM is not defined"
 #endif
@@ -26,9 +29,15 @@
 #error "GROUP_HEIGHT is not defined"
 #endif
 
+// NVIDIA's GPUs saturate two results and pack them beside two others in one instruction.
+#define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
+
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
+#if PACKS
+  uint packed[VECTOR_BYTES / 4];
+#endif
 } results_t;
 
 #if SATURATES
@@ -42,6 +51,33 @@ typedef union {
 #else
 #define SATURATED(value) (value)
 #endif
+
+// The results as they are stored, of sums that may exceed their type.
+__device__ inline results_t results_of(VECTOR_OF(VALUE) sums) {
+  results_t results;
+#if PACKS
+  values_t values;
+  values.vector = sums;
+#pragma unroll
+  for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
+    uint word;
+#if HIGHEST == 255
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(word) : "r"(values.at[4 * i + 3]), "r"(values.at[4 * i + 2]));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;" : "+r"(word) : "r"(values.at[4 * i + 1]), "r"(values.at[4 * i]));
+#elif HIGHEST == 65535
+    asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(word) : "r"(values.at[2 * i + 1]), "r"(values.at[2 * i]));
+#elif HIGHEST == 32767
+    asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(word) : "r"(values.at[2 * i + 1]), "r"(values.at[2 * i]));
+#else
+#error "results of this type cannot be packed"
+#endif
+    results.packed[i] = word;
+  }
+#else
+  EACH_LANE LANE(results.vector) = CONVERT(STORED, SATURATED(LANE(sums)));
+#endif
+  return results;
+}
 
 // What a row adds to the results above and below it. A weight of 0 leaves its pixels out, so that an infinite one
 // does no harm.
@@ -95,8 +131,8 @@ __device__ inline void march(image_t image, STORED *results, int column, int own
       neighbours = neighbours_of(window_of(image, columns, row + 1, loaded[k]));
       const VECTOR_OF(VALUE) outer = outer_terms(neighbours);
       inner = inner_terms(neighbours);
-      results_t result;
-      EACH_LANE LANE(result.vector) = CONVERT(STORED, SATURATED(LANE(pending) + LANE(outer)));
+      EACH_LANE LANE(pending) += LANE(outer);
+      const results_t result = results_of(pending);
       EACH_LANE LANE(pending) = LANE(above) + LANE(inner);
       above = outer;
       if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
