@@ -21,7 +21,8 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
     """One launch that writes the filtered image, packed as the source is, into a buffer a source.
 
-    The shape of the launch follows from the image and the variant alone; ``device`` tells how results are packed.
+    The shape of the launch follows from the image and the variant alone; how results are packed, from the
+    device.
     """
     nbytes = problem.height * problem.pitch * problem.element.itemsize
     arguments = (

@@ -31,7 +31,18 @@ void read(__global const STORED *restrict source, const ulong length, __global u
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
-  for (; i < range.end; i += range.step) words = xor_words(words, load_words(source, i));
+  // What is left is less than that, but its loads need not wait for each other either.
+  if (i < range.end) {
+    words_t loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) loaded[k] = load_words(source, i + k * range.step);
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) words = xor_words(words, loaded[k]);
+    }
+  }
   uint checksum = folded_words(words);
   const ulong global_id = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
   const ulong step = (ulong)get_num_groups(0) * GROUP_SIZE;

@@ -26,7 +26,18 @@ void copy(const STORED *__restrict__ source, const ulong length, STORED *__restr
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * range.step, loaded[k]);
   }
-  for (; i < range.end; i += range.step) store_words(destination, i, load_words(source, i));
+  // What is left is less than that, but its loads need not wait for each other either.
+  if (i < range.end) {
+    words_t loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) loaded[k] = load_words(source, i + k * range.step);
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) store_words(destination, i + k * range.step, loaded[k]);
+    }
+  }
   const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + local_id;
   const ulong step = (ulong)gridDim.x * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) destination[rest] = source[rest];

@@ -36,7 +36,20 @@ void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
     }
 #endif
   }
-  for (; i < range.end; i += range.step) lanes = folded(lanes, LOAD(source, i), i * VECTOR_WIDTH);
+  // What is left is less than that, but its loads need not wait for each other either.
+  if (i < range.end) {
+    LOADED loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) loaded[k] = LOAD(source, i + k * range.step);
+    }
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
+      if (i + k * range.step < range.end) {
+        lanes = folded(lanes, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
+      }
+    }
+  }
 
   partial_t mine = lane(lanes, 0);
 #pragma unroll
