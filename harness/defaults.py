@@ -14,10 +14,8 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
-_SWEPT = {2: (4, 1024, 512)}
-"""Loads in flight, work-items a compute unit and work-items a group, by bytes an element, where not the usual
-ones: from the sweep on an H200 recorded in reports/examples.
-"""
+_PAIRED = 2
+"""Bytes of an element of which a word holds two."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -52,16 +50,14 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             packing="batched" if batched else "scalar",
             finish="host",
         )
+    # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. Only
+    # from memory do wide elements want the units full, with few loads in flight for few registers each; in a
+    # cache, more loads in flight than that at times take a quarter longer near its size. Words of two packed
+    # elements are a little faster in groups of 512. Swept on an H200, in both APIs: reports/examples.
     packed = packs(problem)
-    if (packed or itemsize >= _WIDE) and not problem.parts.places:
-        # Few registers an element: 16-byte loads, many in flight, hide the latency of cache and memory alike
-        # with the compute units half full, which leaves few partial results to merge.
-        loads, items_a_unit, wanted = _SWEPT.get(itemsize, (8, 1024, 256))
-    else:
-        # From memory, wide elements want the compute units full: few loads in flight, for few registers each.
-        # From the cache, or with the many registers that narrow elements take one by one, half full does.
-        is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
-        loads, items_a_unit, wanted = (2, 2048, 512) if is_far else (4, 1024, 256)
+    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
+    usual = (4, 1024, 512 if packed and itemsize == _PAIRED else 256)
+    loads, items_a_unit, wanted = (2, 2048, 512) if is_far else usual
     group_size = min(wanted, device.max_group_size)
     return ReductionVariant(
         vector_width=_LOAD_BYTES // itemsize,

@@ -21,7 +21,9 @@ def run_pytest(*arguments: str) -> subprocess.CompletedProcess[str]:
     """One pytest in a process of its own, from the top of the checkout, with locks of its own."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments]
     with tempfile.TemporaryDirectory() as locks:
-        environment = {**os.environ, FOLDER: locks}
+        # Workers of xdist tell their children so, who would then measure nothing.
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        environment = {**outside, FOLDER: locks}
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
 
 
