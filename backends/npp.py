@@ -40,7 +40,10 @@ _MASK_3X3, _REPLICATE = 200, 2
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
 _MAX_COUNT = 2**15
-"""Seen on an H200 with NPP 13.0: sums of longer rows wrap, and of 65762 of 70001 bytes it counted 1762."""
+_MAX_COUNT_OF_ALL = 2**27
+"""Seen on an H200 with NPP 13.0: sums of longer rows wrap; of 65762 of a row's 70001 bytes it counted 1762,
+of 252171353 of an image's 2^28 bytes 2^27 fewer.
+"""
 
 
 class NppBackend(DriverBackend):
@@ -173,6 +176,8 @@ def _overflow(problem: Reduction) -> str | None:
     width = _width(problem)
     if problem.op == "count_nonzero" and width > _MAX_COUNT:
         return f"NPP miscounts in rows of more than {_MAX_COUNT} elements, such as these {width}"
+    if problem.op == "count_nonzero" and problem.size > _MAX_COUNT_OF_ALL:
+        return f"NPP miscounts among more than {_MAX_COUNT_OF_ALL} elements, such as these {problem.size}"
     if problem.op != "sum":
         return None
     if problem.element.is_float:

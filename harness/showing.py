@@ -62,14 +62,26 @@ _VERDICTS = ("same", "ambiguous", "faster", "slower")
 
 
 def show_selftest(tests: Iterable[SelfTest], as_json: bool) -> bool:
-    """Shows how often each device differed from itself; whether none did too often."""
-    found = list(tests)
+    """Shows how often each device differed from itself; whether none did too often.
+
+    Each device's line goes to stderr at once: the next one takes minutes, and may be interrupted.
+    """
+    found = []
+    for test in tests:
+        complain(_told(test))
+        found.append(test)
     if as_json:
         show_json([_plain(test) for test in found])
     else:
         columns = ("device", "comparisons", *_VERDICTS, "false positives", "outcome")
         show_table(f"Every device against itself (allowed: {MOST_FALSE:.0%})", columns, map(_test_row, found))
     return all(test.passed for test in found)
+
+
+def _told(test: SelfTest) -> str:
+    counts = ", ".join(f"{test.verdicts[verdict]} {verdict}" for verdict in _VERDICTS)
+    told = test.failure or f"{test.comparisons} comparisons: {counts}; {test.false_rate:.1%} false"
+    return write.plain(f"{test.device}: {told}")
 
 
 def _test_row(test: SelfTest) -> tuple[object, ...]:

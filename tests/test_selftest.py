@@ -104,6 +104,7 @@ def test_the_command_shows_the_rate_and_fails_above_it(
     shown = harness("selftest")
     assert shown.code == 0
     assert "passed" in shown.out
+    assert shown.err == "cuda:0: 20 comparisons: 20 same, 0 ambiguous, 0 faster, 0 slower; 0.0% false\n"
     monkeypatch.setattr(session, "self_tests", found(good, bad))
     shown = harness("selftest", "--json")
     assert shown.code == 1
@@ -117,7 +118,9 @@ def test_the_command_on_a_device(harness: Harness, monkeypatch: pytest.MonkeyPat
     shown = harness("selftest", "--backend", "numpy", "--comparisons", 1, "--processes", 1, "--json")
     (outcome,) = json.loads(shown.out)
     assert (outcome["device"], outcome["comparisons"], outcome["failure"]) == ("numpy:0", 1, "")
-    assert shown.err == "numpy:0: process 1 of 1\n"
+    told, counted = shown.err.splitlines()
+    assert told == "numpy:0: process 1 of 1"
+    assert counted.startswith("numpy:0: 1 comparisons: ")
 
 
 def test_a_device_that_is_not_there_is_a_mistake(harness: Harness) -> None:
