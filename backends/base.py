@@ -88,6 +88,10 @@ class Prepared(ABC):
         self.close()
 
 
+GateKind = Literal["", "kernel", "user event"]
+"""What a gate is: a kernel on the device, an event of the API's; nothing where an API has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """Work enqueued after a gate was set waits until :attr:`open` is called.
@@ -107,6 +111,8 @@ class Backend(ABC):
     device: DeviceInfo
     max_gated_launches: ClassVar[int] = 800
     """Launches that may wait behind a gate before enqueueing blocks; see Prepared.commands_per_launch."""
+    gate_kind: GateKind = ""
+    """What holds its work back, once :meth:`gate` has been called."""
 
     # --- what each backend implements ---
 

@@ -24,6 +24,8 @@ GATE_LIMIT_SECONDS = 2.0
 """A gate that stays shut for longer ends by itself, and what was timed behind it is void."""
 _DEVICE_LIMIT = np.uint64(1.01 * GATE_LIMIT_SECONDS * 1e9)
 """Nanoseconds, a little more: the device's timer may be the faster one, and the host says what is void."""
+_TRIAL_SECONDS = 0.25
+"""Long against what it takes to open a gate, short for who waits for one that does not open."""
 
 
 def gate_source(dialect: Dialect) -> str:
@@ -62,6 +64,21 @@ class KernelGates:
         self._shut_at = self._timer()
         self._launch(np.uint32(self._ticket), _DEVICE_LIMIT)
         return Gate(open=partial(self._open, self._ticket), submit=self._submit)
+
+    def works(self, synchronize: Callable[[], None]) -> bool:
+        """Whether a gate opens when it should: a driver may keep what is to open it behind the kernel that
+        waits for it, and then every gate would end by itself, unnoticed.
+
+        Args:
+            synchronize: waits until the stream is empty, as it is now.
+        """
+        self._ticket += 1
+        self._launch(np.uint32(self._ticket), np.uint64(_TRIAL_SECONDS * 1e9))
+        self._submit()
+        opened_at = self._timer()
+        self.release()
+        synchronize()
+        return self._timer() - opened_at < _TRIAL_SECONDS / 2
 
     def _open(self, ticket: int) -> None:
         self._expired |= self._timer() - self._shut_at > GATE_LIMIT_SECONDS

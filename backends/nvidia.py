@@ -46,7 +46,7 @@ class NvidiaBackend(Backend):
         with self._typed_errors("shutting a gate"):
             self._activate()
             if self._gates is None:
-                self._gates = self._new_gates()
+                self._gates, self.gate_kind = self._new_gates(), "kernel"
             return self._gates.shut()
 
     def synchronize(self) -> None:

@@ -14,7 +14,7 @@ from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import KernelGates
 from backends.opencl_enqueue import OUT_OF_MEMORY
-from backends.opencl_gate import EventGates, kernel_gates
+from backends.opencl_gate import EventGates, gates
 from backends.pocl import repair
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ class OpenClDevice(Backend):
         with typed_errors("shutting a gate"):
             if self._gates is None:
                 # NVIDIA's driver keeps on the host what waits for a user event.
-                kind = kernel_gates if self.device.compute_capability else EventGates
-                self._gates = kind(self._context, lambda: self._in_use)
+                self.synchronize()
+                by_kernel = self.device.compute_capability > 0
+                self._gates = gates(self._context, lambda: self._in_use, by_kernel)
+                self.gate_kind = "kernel" if isinstance(self._gates, KernelGates) else "user event"
             return self._gates.shut()
 
     def synchronize(self) -> None:

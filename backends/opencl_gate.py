@@ -40,7 +40,28 @@ class EventGates:
         """Nothing ends a user event but its opening."""
 
 
-def kernel_gates(context: cl.Context, queues: Queues) -> KernelGates:
+def gates(context: cl.Context, queues: Queues, by_kernel: bool) -> KernelGates | EventGates:
+    """The gates of the queues of a context.
+
+    Args:
+        context, queues: those to hold back; empty now.
+        by_kernel: whether a kernel shall do it, which is NVIDIA's alone; if it turns out that it cannot, a
+            user event does.
+    """
+    if by_kernel:
+        found = _kernel_gates(context, queues)
+
+        def synchronize() -> None:
+            for queue in queues():
+                queue.finish()
+
+        # The first one also waits for what a driver does once, such as loading the kernel.
+        if found.works(synchronize) or found.works(synchronize):
+            return found
+    return EventGates(context, queues)
+
+
+def _kernel_gates(context: cl.Context, queues: Queues) -> KernelGates:
     """Gates of a kernel that spins on memory of the device; another queue writes it to open them."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     word = cl.Buffer(context, flags, hostbuf=np.zeros(1, np.uint32))

@@ -116,7 +116,7 @@ class Measurer:
             seconds = self._timer() - start
             found = ready.verify("after timing")
             ledger = self._ledger(case, ready) | ledgers.profile(measured, profiled)
-            ledger["timing_seconds"] = seconds
+            ledger |= {"timing_seconds": seconds, "gate": self.backend.gate_kind}
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
 
     @contextmanager

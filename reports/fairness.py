@@ -25,6 +25,8 @@ def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
         first, second, "accumulator"
     ):
         found.append(f"it is computed in {first['accumulator']} against {second['accumulator']}")
+    if _differ(first, second, "gate"):
+        found.append(f"the calls are held back by a {first['gate']} against a {second['gate']}")
     return found
 
 

@@ -42,8 +42,9 @@ class Row:
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
     launch_note likewise. sampling: how many samples, in how many processes, and what ended them; precise:
     whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples, a block a
-    process. launch_event and launch_kernel: the empty kernel by these clocks. launches: kernels of a call, 0
-    where nobody tells; calls: of a library for one result. disagreement: clocks that contradict each other.
+    process. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
+    launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
+    clocks that contradict each other.
     width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
     and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
@@ -88,6 +89,7 @@ class Row:
     launches: int
     calls: int
     accumulator: str
+    gate: str
     disagreement: str
     width: int
     verification: str
@@ -166,6 +168,7 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         launches=len(_listed(record, "launches") or _listed(record, "kernels")),
         calls=_whole(record.ledger.get("calls_per_result")),
         accumulator=plain(record.ledger.get("accumulator") or ""),
+        gate=plain(record.ledger.get("gate") or ""),
         disagreement=disagreement(record.clocks),
         width=_whole(getattr(case.variant, "vector_width", 0)),
         verification=_verification(record),

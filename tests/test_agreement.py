@@ -83,7 +83,7 @@ def test_a_page_without_both_apis_has_no_such_table() -> None:
 
 def sides(**changes: Any) -> list[str]:
     """The differences of two rows of which the second has ``changes``."""
-    same = {"location": "device", "launches": 2, "calls": 1, "accumulator": "int64"}
+    same = {"location": "device", "launches": 2, "calls": 1, "accumulator": "int64", "gate": "kernel"}
     return differences(pd.Series(same), pd.Series({**same, **changes}))
 
 
@@ -96,7 +96,8 @@ def sides(**changes: Any) -> list[str]:
         ({"calls": 2}, ["a result takes 1 calls against 2"]),
         ({"accumulator": "float64"}, ["it is computed in int64 against float64"]),
         ({"accumulator": "uint64"}, []),
-        ({"location": "", "launches": 0, "calls": 0, "accumulator": ""}, []),
+        ({"gate": "user event"}, ["the calls are held back by a kernel against a user event"]),
+        ({"location": "", "launches": 0, "calls": 0, "accumulator": "", "gate": ""}, []),
     ],
 )
 def test_a_pair_says_what_else_differs(changes: dict[str, Any], expected: list[str]) -> None:
@@ -116,7 +117,7 @@ def test_the_ledger_of_a_library_marks_its_pairs() -> None:
 
 @pytest.mark.parametrize("broken", [None, 5, "three", {}])
 def test_a_ledger_of_another_shape_is_no_error(broken: Any) -> None:
-    entries = ("launches", "kernels", "calls_per_result", "accumulator")
+    entries = ("launches", "kernels", "calls_per_result", "accumulator", "gate")
     torn = by_clocks("opencl", dict.fromkeys(entries, broken), queue=8)
     assert len(frame(run_of(CUDA, torn))) == 2
 

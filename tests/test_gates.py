@@ -67,3 +67,19 @@ def test_release_opens_all() -> None:
     host.gates.shut()
     host.gates.release()
     assert host.opened == [2]
+
+
+@pytest.mark.parametrize(("seconds", "works"), [(1e-4, True), (0.25, False)])
+def test_a_gate_that_only_its_limit_ends_does_not_work(seconds: float, works: bool) -> None:
+    host = Host()
+
+    def synchronize() -> None:
+        host.now += seconds
+
+    assert host.gates.works(synchronize) == works
+    ((ticket, limit),) = host.launched
+    assert (ticket, limit) == (1, 250_000_000)
+    assert (host.opened, host.submitted) == ([1], 1)
+    # Whatever came of it, the next gate is shut.
+    host.gates.shut()
+    assert host.launched[-1][0] == 2

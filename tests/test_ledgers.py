@@ -40,5 +40,6 @@ def test_a_record_says_what_was_timed() -> None:
     assert (ledger["calls_per_result"], ledger["result_location"]) == (1, "device")
     assert [launch["kernel"] for launch in ledger["launches"]] == ["reduce", "merge"]
     assert set(ledger["launches"][0]) >= {"num_groups", "group_size", "local_bytes", "registers", "spills"}
+    assert ledger["gate"] in ("kernel", "user event")
     assert "kernels" not in ledger, "OpenCL has no profiler here"
     assert {"event", "launch_event"} <= set(record.clocks)
