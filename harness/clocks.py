@@ -78,12 +78,13 @@ def slope(t_n: float, t_2n: float, calls: int) -> float:
     return (t_2n - t_n) / calls
 
 
-def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH) -> int:
-    """The number of calls, doubled from 1 up to ``limit``, at which ``span(calls)`` seconds reach ``enough``.
+def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, first: int = 1) -> int:
+    """The number of calls, doubled from ``first`` up to ``limit``, at which ``span(calls)`` seconds reach
+    ``enough``.
 
     A second look must agree, as a hiccup of the host makes one span too long.
     """
-    calls = 1
+    calls = min(max(1, first), limit)
     while calls < limit and not (span(calls) >= enough and span(calls) >= enough):
         calls = min(2 * calls, limit)
     return calls
@@ -185,7 +186,9 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
     call = _warm_up(queue, budget.warm_up, timer)
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
-    calls = grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit)
+    # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
+    first = int(1.1 * LONG_ENOUGH / max(call, 1e-9))
+    calls = grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
     slopes, dropped = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []

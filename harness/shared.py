@@ -22,8 +22,10 @@ MOST_BYTES = 2**30
 """What the answers may take; those beyond it are computed anew by each worker."""
 LEAST_SOURCE_BYTES = 2**22
 """Sources of fewer bytes are made anew: that is as fast as reading them."""
+MOST_SOURCE_BYTES = 2**31
+"""What the sources may take together, the oldest go first; one alone may take more."""
 FREE_SHARE = 0.25
-"""The part of what is free on the disk that a source may take."""
+"""The part of the disk's free space, with what they have taken of it, that the sources may take together."""
 
 _ANSWER, _SOURCE = ".answer", ".npy"
 
@@ -53,7 +55,8 @@ class Shared:
     def source(self, key: Hashable, make: Callable[[], Array]) -> Array:
         """The source of ``key``; made and kept where no worker has.
 
-        One at a time is kept: the cases that share it follow each other, on every device.
+        Many are kept: the cases that share one follow each other, on every device, and every process of the
+        run comes to it again.
         """
         path = self._path(key, _SOURCE)
         try:
@@ -61,12 +64,25 @@ class Shared:
             return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
         except FileNotFoundError:
             array = make()
-            if LEAST_SOURCE_BYTES <= array.nbytes <= FREE_SHARE * shutil.disk_usage(self._folder).free:
-                # Who has mapped an older one keeps it: only its name goes.
-                for older in self._folder.glob(f"*{_SOURCE}"):
-                    older.unlink(missing_ok=True)
+            if array.nbytes >= LEAST_SOURCE_BYTES and self._make_room(array.nbytes):
                 _keep(path, lambda part: _save(part, array))
             return array
+
+    def _make_room(self, nbytes: int) -> bool:
+        """Removes the oldest sources as far as another one needs; whether it fits then."""
+        kept = sorted(self._folder.glob(f"*{_SOURCE}"), key=lambda path: path.stat().st_mtime_ns)
+        sizes = {path: path.stat().st_size for path in kept}
+        taken = sum(sizes.values())
+        fitting = int(FREE_SHARE * (shutil.disk_usage(self._folder).free + taken))
+        if nbytes > fitting:
+            return False
+        for oldest in kept:
+            if taken + nbytes <= min(MOST_SOURCE_BYTES, fitting):
+                break
+            # Who has mapped it keeps it: only its name goes.
+            oldest.unlink(missing_ok=True)
+            taken -= sizes[oldest]
+        return True
 
     def _path(self, key: object, suffix: str) -> Path:
         return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}{suffix}"

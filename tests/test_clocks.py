@@ -45,6 +45,11 @@ def test_grow_stops_when_the_span_is_long_or_the_limit_is_reached(
     assert grow(lambda n: n * per_call, limit, enough=2e-3) == expected
 
 
+@pytest.mark.parametrize(("first", "expected"), [(0, 32), (5, 20), (20, 20), (30, 30), (1000, 100)])
+def test_grow_starts_where_it_is_told(first: int, expected: int) -> None:
+    assert grow(lambda n: n * 1e-4, 100, enough=2e-3, first=first) == expected
+
+
 def test_grow_does_not_believe_one_hiccup() -> None:
     spans = iter([9.0, 1e-6, 1e-6, 3e-3, 3e-3])
     assert grow(lambda _: next(spans), 100) == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -48,15 +49,55 @@ def test_what_one_writes_to_a_source_no_other_sees(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("every_size")
-def test_one_source_is_kept_at_a_time_and_an_older_one_stays_readable(tmp_path: Path) -> None:
-    shared, first, second = Shared(tmp_path), Maker(1), Maker(2)
+def test_sources_are_kept_side_by_side(tmp_path: Path) -> None:
+    makers = [Maker(value) for value in range(5)]
+    for _ in range(2):
+        for make in makers:
+            assert (Shared(tmp_path).source(make.value, make) == make.value).all()
+    assert [make.times for make in makers] == [1] * 5
+
+
+@pytest.mark.usefixtures("every_size")
+def test_the_oldest_source_makes_room_and_stays_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, first, second, third = Shared(tmp_path), Maker(1), Maker(2), Maker(3)
     shared.source("a", first)
+    (path,) = tmp_path.iterdir()
+    # Room for two.
+    monkeypatch.setattr(module, "MOST_SOURCE_BYTES", 2 * path.stat().st_size)
+    os.utime(path, (0, 0))
     mapped = shared.source("a", first)
     shared.source("b", second)
-    assert len(list(tmp_path.iterdir())) == 1
+    shared.source("c", third)
+    assert len(list(tmp_path.iterdir())) == 2
     assert (mapped == 1).all()
+    for key, make in (("b", second), ("c", third), ("a", first)):
+        shared.source(key, make)
+    assert (first.times, second.times, third.times) == (2, 1, 1)
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_source_larger_than_all_may_be_is_kept_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_SOURCE_BYTES", 1)
+    shared, first, second = Shared(tmp_path), Maker(1), Maker(2)
     shared.source("a", first)
-    assert (first.times, second.times) == (2, 1)
+    shared.source("b", second)
+    assert len(list(tmp_path.iterdir())) == 1
+    shared.source("b", second)
+    assert (first.times, second.times) == (1, 1)
+
+
+@pytest.mark.usefixtures("every_size")
+def test_no_source_is_kept_where_the_disk_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FREE_SHARE", 0.0)
+    make = Maker(1)
+    Shared(tmp_path).source("a", make)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_small_source_is_not_kept(tmp_path: Path) -> None:
