@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 from harness.comparable import Difference, environment_differences
@@ -19,6 +18,7 @@ from harness.stats import (
     Interval,
     Verdict,
     blocks,
+    centre,
     check_band,
     ratio_interval,
     speed_ratio,
@@ -29,7 +29,7 @@ from harness.variants import label
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """A case that both runs measured: median queue times in seconds, and the speed of B over that of A.
+    """A case that both runs measured: queue times in seconds, and the speed of B over that of A.
 
     Above 1 B is faster. ``notes``: what makes it less than a plain comparison, such as another kernel source.
     """
@@ -148,9 +148,7 @@ def _queue(record: Record) -> Blocks:
 
 def _matched(a: Record, b: Record, band: float) -> Matched:
     samples_a, samples_b = _queue(a), _queue(b)
-    seconds_a, seconds_b = (
-        median(value for block in side for value in block) for side in (samples_a, samples_b)
-    )
+    seconds_a, seconds_b = centre(samples_a), centre(samples_b)
     # The speed of B over A: B is the first side, whose speed the verdict is on.
     interval = ratio_interval(samples_b, samples_a)
     return Matched(

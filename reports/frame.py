@@ -35,7 +35,8 @@ _LIMIT_DIRECTION = {"reduction": "read", "laplace": "copy"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record. Times are medians in seconds, bandwidths bytes a second; NaN or empty where there is none.
+    """One record. Times are seconds (:func:`harness.stats.centre`), bandwidths bytes a second; NaN or empty
+    where there is none.
 
     op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
@@ -124,7 +125,8 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
     device = found.get((case.backend, case.device), {})
     key = f"{case.backend}:{case.device}"
     kind, op, type_, size, elements = _describe(problem)
-    queue, launch = _quartiles(record, "queue"), _quartiles(record, "launch").median
+    quartiles = _quartiles(record, "queue")
+    queue, launch = _centre(record, "queue"), _centre(record, "launch")
     entry = REGISTRY.get(case.backend)
     return Row(
         number=number,
@@ -147,23 +149,23 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         purpose=plain(case.role),
         status=plain(record.status),
         reason=plain(record.reason),
-        queue=queue.median,
-        queue_p25=queue.p25,
-        queue_p75=queue.p75,
+        queue=queue,
+        queue_p25=quartiles.p25,
+        queue_p75=quartiles.p75,
         launch=launch,
-        net=_positive(queue.median - launch),
-        round_trip=_quartiles(record, "round_trip").median,
-        event=_quartiles(record, "event").median,
-        kernel=_quartiles(record, "kernel").median,
-        launch_event=_quartiles(record, "launch_event").median,
-        launch_kernel=_quartiles(record, "launch_kernel").median,
+        net=_positive(queue - launch),
+        round_trip=_centre(record, "round_trip"),
+        event=_centre(record, "event"),
+        kernel=_centre(record, "kernel"),
+        launch_event=_centre(record, "launch_event"),
+        launch_kernel=_centre(record, "launch_kernel"),
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
         sampling=_sampling(record.clocks.get("queue")),
         precise=is_narrow(stats.usable(_seconds(record, "queue")), NARROW),
         queue_blocks=blocks_of(record.clocks.get("queue")),
         launch_blocks=blocks_of(record.clocks.get("launch")),
-        bytes_per_second=_positive(problem.bytes_moved / queue.median),
+        bytes_per_second=_positive(problem.bytes_moved / queue),
         location=plain(record.ledger.get("result_location") or ""),
         launches=len(_listed(record, "launches") or _listed(record, "kernels")),
         calls=_whole(record.ledger.get("calls_per_result")),
@@ -204,6 +206,10 @@ def _seconds(record: Record, clock: str) -> Sequence[float]:
 def _quartiles(record: Record, clock: str) -> stats.Quartiles:
     samples = stats.usable(_seconds(record, clock))
     return stats.quartiles(samples) if samples else stats.Quartiles(math.nan, math.nan, math.nan)
+
+
+def _centre(record: Record, clock: str) -> float:
+    return stats.centre(blocks_of(record.clocks.get(clock)))
 
 
 def blocks_of(clock: Clock | None) -> Blocks:

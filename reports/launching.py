@@ -18,7 +18,7 @@ HEADINGS = (
     ("launches", "the empty kernels of one call"),
     ("device", ""),
     ("way", "order of the queue (stream), and whether every launch leaves an event"),
-    ("us", "gated device time a call, median; hover for p25 to p75"),
+    ("us", "gated device time a call; hover for p25 to p75"),
     ("of the plain way", f"time over that of: {label(LaunchVariant())}"),
 )
 

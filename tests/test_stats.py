@@ -17,6 +17,7 @@ from harness.stats import (
     Quartiles,
     Verdict,
     blocks,
+    centre,
     geometric_mean,
     many_samples,
     net_ratio_interval,
@@ -104,17 +105,23 @@ def test_interval_of_a_few_samples_against_a_constant() -> None:
     assert ends(interval) == pytest.approx((10 / 8, 10 / 2))
 
 
+def test_centre_is_the_mean_of_the_blocks_medians() -> None:
+    assert centre([[1.0, 2.0, 90.0]]) == 2.0
+    assert centre([[1.0, 2.0, 90.0], [4.0] * 50]) == 3.0
+    assert math.isnan(centre([]))
+
+
 def test_interval_of_three_blocks_is_widened_by_t_with_two_degrees() -> None:
-    # The median of three blocks drawn from 1, 2 and 4 is 1 or 4 in 7 of 27 cases each: deviations of a factor
-    # of two, to the power of 4.3027 / 1.9600 * sqrt(3 / 2) = 2.6886.
+    # The mean of three blocks drawn from 1, 2 and 4 is 1 or 4 in one of 27 cases each, that of all 7 / 3: the
+    # deviations from 6 / 7 are raised to the power of 4.3027 / 1.9600 * sqrt(3 / 2) = 2.6886.
     interval = ratio_interval([[1.0] * 5, [2.0] * 5, [4.0] * 5], [[2.0] * 15])
-    assert ends(interval) == pytest.approx((2**-2.6886, 2**2.6886), rel=1e-4)
+    assert ends(interval) == pytest.approx((6 / 7 * (7 / 12) ** 2.6886, 6 / 7 * (7 / 3) ** 2.6886), rel=1e-4)
 
 
 def test_few_samples_are_widened_as_few_blocks_are() -> None:
-    assert ratio_interval([[1.0, 2.0, 4.0]], [[2.0] * 15]) == ratio_interval(
-        [[1.0], [2.0], [4.0]], [[2.0] * 15]
-    )
+    # The median of three samples drawn from 1, 2 and 4 is 1 or 4 in 7 of 27 cases each.
+    interval = ratio_interval([[1.0, 2.0, 4.0]], [[2.0] * 15])
+    assert ends(interval) == pytest.approx((2**-2.6886, 2**2.6886), rel=1e-4)
 
 
 def test_interval_is_that_of_scipy() -> None:
@@ -130,11 +137,11 @@ def test_interval_is_that_of_scipy() -> None:
     assert ends(interval) == pytest.approx((expected.low, expected.high), abs=2e-3)
 
 
-def test_interval_of_blocks_of_unequal_length_counts_each_sample() -> None:
-    # Whatever is drawn of the second side, the long block has most of its samples or is not there at all.
+def test_each_block_counts_once_however_long() -> None:
     interval = ratio_interval([[1.0] * 6], [[1.0] * 90, [3.0]])
+    assert interval.low < 1
     assert interval.high > 3
-    assert interval.low <= 1
+    assert interval == ratio_interval([[1.0] * 6], [[1.0], [3.0] * 90])
 
 
 @pytest.mark.parametrize("short", [[], [[]], [[1.0] * 2], [[1.0], [1.0]]])
@@ -253,6 +260,7 @@ NOISES = [
     pytest.param(3, 10, 0.003, 0.003, id="three processes that differ"),
     pytest.param(3, 10, 0.05, 0.01, id="three processes that differ much"),
     pytest.param(5, 6, 0.02, 0.02, id="five processes"),
+    pytest.param(7, 3, 0.02, 0.004, id="seven processes"),
 ]
 
 
