@@ -109,8 +109,10 @@ class Backend(ABC):
 
     name: ClassVar[str]
     device: DeviceInfo
-    max_gated_launches: ClassVar[int] = 800
-    """Launches that may wait behind a gate before enqueueing blocks; see Prepared.commands_per_launch."""
+    max_gated_launches: int = 800
+    """Launches that may wait behind a gate before enqueueing blocks, see Prepared.commands_per_launch; fewer
+    once that has turned out to be too many.
+    """
     gate_kind: GateKind = ""
     """What holds its work back, once :meth:`gate` has been called."""
 

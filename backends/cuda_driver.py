@@ -15,7 +15,7 @@ from cuda.bindings import driver
 from backends import nvrtc
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.gates import GATE_KERNEL, KernelGates, gate_source
+from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
 from backends.library import POISON, LibraryBackend
 from backends.nvidia import (
     LOST,
@@ -204,9 +204,8 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
 
     def _new_gates(self) -> KernelGates:
         # The memory and the module stay for as long as the process: a gate may still look at them.
-        pointer = int(call(driver.cuMemHostAlloc, 4, _DEVICE_MAPPED))
-        word = np.ctypeslib.as_array(ctypes.c_uint32.from_address(pointer))
-        word.fill(0)
+        pointer = int(call(driver.cuMemHostAlloc, 8, _DEVICE_MAPPED))
+        words = np.ctypeslib.as_array((ctypes.c_uint32 * 2).from_address(pointer))
         cubin = nvrtc.compile_cubin(gate_source("cu"), _capability(self._device))
         module = call(driver.cuModuleLoadData, cubin)
         kernel = call(driver.cuModuleGetFunction, module, GATE_KERNEL.encode())
@@ -216,7 +215,7 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
             arguments = ((pointer, int(ticket), int(limit)), types)
             call(driver.cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, self._stream.handle, arguments, 0)
 
-        return KernelGates(launch, word.fill)
+        return mapped_gates(words, launch)
 
 
 def _attribute(device: Any, name: str) -> int:

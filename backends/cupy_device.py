@@ -16,7 +16,7 @@ from backends import cupy_calls
 from backends.base import Prepared
 from backends.devices import Array, Departure, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.gates import GATE_KERNEL, KernelGates, gate_source
+from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
 from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, joined
 from backends.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from harness.problems import Laplace, Problem, Reduction
@@ -153,9 +153,8 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         self._stream.synchronize()
 
     def _new_gates(self) -> KernelGates:
-        memory = cupy.cuda.alloc_pinned_memory(np.dtype(np.uint32).itemsize)
-        word = np.frombuffer(memory, np.uint32, 1)
-        word.fill(0)
+        memory = cupy.cuda.alloc_pinned_memory(2 * np.dtype(np.uint32).itemsize)
+        words = np.frombuffer(memory, np.uint32, 2)
         # Pinned memory has the same address on the device: unified addressing, on all 64-bit systems.
         pointer = np.uint64(memory.ptr)
         kernel = cupy.RawModule(code=gate_source("cu")).get_function(GATE_KERNEL)
@@ -163,7 +162,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         def launch(ticket: np.uint32, limit: np.uint64) -> None:
             kernel((1,), (1,), (pointer, ticket, limit))
 
-        return KernelGates(launch, word.fill)
+        return mapped_gates(words, launch)
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -10,6 +12,8 @@ import pyopencl as cl
 
 from backends.base import Gate
 from backends.gates import GATE_KERNEL, KernelGates, gate_source
+
+_log = logging.getLogger(__name__)
 
 Queues = Callable[[], Sequence[cl.CommandQueue]]
 """The queues to hold back."""
@@ -49,36 +53,53 @@ def gates(context: cl.Context, queues: Queues, by_kernel: bool) -> KernelGates |
             user event does.
     """
     if by_kernel:
-        found = _kernel_gates(context, queues)
+        try:
+            found = kernel_gates(context, queues)
 
-        def synchronize() -> None:
-            for queue in queues():
-                queue.finish()
+            def synchronize() -> None:
+                for queue in queues():
+                    queue.finish()
 
-        # The first one also waits for what a driver does once, such as loading the kernel.
-        if found.works(synchronize) or found.works(synchronize):
-            return found
+            # The first one also waits for what a driver does once, such as loading the kernel.
+            found.works(synchronize)
+            if found.works(synchronize):
+                return found
+            reason = "what is to open the gate waits behind it"
+        except (cl.RuntimeError, cl.LogicError, cl.MemoryError) as error:
+            reason = str(error)
+        name = context.devices[0].name
+        _log.warning("%s: no kernel can hold its queues back, a user event does: %s", name, reason)
     return EventGates(context, queues)
 
 
-def _kernel_gates(context: cl.Context, queues: Queues) -> KernelGates:
+def kernel_gates(context: cl.Context, queues: Queues) -> KernelGates:
     """Gates of a kernel that spins on memory of the device; another queue writes it to open them."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    word = cl.Buffer(context, flags, hostbuf=np.zeros(1, np.uint32))
+    words = cl.Buffer(context, flags, hostbuf=np.zeros(2, np.uint32))
     program = cl.Program(context, gate_source("cl"))
-    program.build(cache_dir=False)  # type: ignore[arg-type]
+    with warnings.catch_warnings():
+        # pyopencl warns whenever a compiler has said anything at all.
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        program.build(cache_dir=False)  # type: ignore[arg-type]
     kernel = cl.Kernel(program, GATE_KERNEL)
     opener = cl.CommandQueue(context)
 
     def launch(ticket: np.uint32, limit: np.uint64) -> None:
-        kernel.set_args(word, ticket, limit)
+        kernel.set_args(words, ticket, limit)
         for queue in queues():
             cl.enqueue_nd_range_kernel(queue, kernel, (1,), (1,))
             if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
                 cl.enqueue_barrier(queue)
 
     def write(ticket: np.uint32) -> None:
-        cl.enqueue_fill_buffer(opener, word, np.array(ticket), 0, word.size)
+        cl.enqueue_fill_buffer(opener, words, np.array(ticket), 0, ticket.nbytes)
         opener.flush()
 
-    return KernelGates(launch, write, lambda: submit(queues()))
+    def take_expired() -> int:
+        expired = np.empty(1, np.uint32)
+        cl.enqueue_copy(opener, expired, words, src_offset=expired.nbytes)
+        cl.enqueue_fill_buffer(opener, words, np.zeros(1, np.uint32), expired.nbytes, expired.nbytes)
+        opener.finish()
+        return int(expired[0])
+
+    return KernelGates(launch, write, take_expired, lambda: submit(queues()))

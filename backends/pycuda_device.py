@@ -11,7 +11,7 @@ import numpy as np
 from backends import nvrtc
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable
-from backends.gates import GATE_KERNEL, KernelGates, gate_source
+from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
 from backends.nvidia import NO_DEVICE, NvidiaBackend, device_info, require_compiler
 from backends.pycuda_driver import contexts, drv, typed_errors
 
@@ -121,14 +121,14 @@ class PycudaBackend(NvidiaBackend):
         self._stream.synchronize()
 
     def _new_gates(self) -> KernelGates:
-        word = drv.pagelocked_zeros(1, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
-        pointer = np.uint64(word.base.get_device_pointer())
+        words = drv.pagelocked_zeros(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
+        pointer = np.uint64(words.base.get_device_pointer())
         kernel = self._module(gate_source("cu")).get_function(GATE_KERNEL)
 
         def launch(ticket: np.uint32, limit: np.uint64) -> None:
             kernel._launch_kernel((1,), (1,), packed((pointer, ticket, limit)), 0, self._stream)
 
-        return KernelGates(launch, word.fill)
+        return mapped_gates(words, launch)
 
 
 def bytes_of(array: Array) -> Array:

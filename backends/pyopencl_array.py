@@ -31,7 +31,7 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
 
     name: ClassVar[str] = "pyopencl_array"
     # pyopencl asks for an event with every launch, which takes more of the queue.
-    max_gated_launches: ClassVar[int] = 200
+    max_gated_launches: int = 200
 
     def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
         super().__init__(info, device)

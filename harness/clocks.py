@@ -11,13 +11,13 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import count
 
 from backends.base import Backend, Gate, Prepared
-from backends.errors import GateExpired
+from backends.errors import BackendError, GateExpired
 from harness.records import Clock
 from harness.stopping import NARROW, is_narrow
 
@@ -100,6 +100,7 @@ class Queue:
         self._backend, self._prepared, self._timer = backend, prepared, timer
         self._made = self._batch = 0
         launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
+        self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
         self._gated = 2 * launches <= backend.max_gated_launches
         self.limit = backend.max_gated_launches // (2 * launches) if self._gated else MAX_UNGATED_CALLS
@@ -143,17 +144,22 @@ class Queue:
             self._enqueue(calls)
             gate.submit()
         except BaseException:
-            # Left closed, it would keep the device from ever ending.
+            # Left closed, it would keep the device from ever ending; left unheard, what it says of this case
+            # would be taken for the next one's.
             gate.open()
+            with suppress(BackendError):
+                self._backend.synchronize()
             raise
 
     def shorten(self) -> None:
-        """To be called when a gate expired: from now on batches of at most half as many calls as then; where
-        a few calls did not fit, without a gate, for the call waits for the device while it is enqueued.
+        """To be called when a gate expired: from now on batches of at most half as many calls as then, here
+        and in later queues; where a few calls did not fit, without a gate, for the call waits for the device
+        while it is enqueued.
         """
         fits = self._batch // 4
         if fits:
             self.limit = fits
+            self._backend.max_gated_launches = 2 * fits * self._launches
         else:
             self._ungate()
 

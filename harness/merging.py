@@ -12,8 +12,8 @@ from typing import Any
 
 from harness.records import Case, Clock, Record, Status
 
-REMARKS = ("note", "disagreement", "no_kernel_clock")
-"""What a ledger says in words; what its processes say is joined."""
+REMARKS = ("note", "disagreement", "no_kernel_clock", "gate")
+"""What a ledger says in words; where its processes say several things, these are joined."""
 SECONDS = ("timing_seconds", "wall_seconds")
 """What a ledger tells of the time that a case took; added up over its processes."""
 _GRAVITY: tuple[Status, ...] = ("ok", "skipped", "failed", "wrong")

@@ -69,7 +69,13 @@ class Shared:
             return array
 
     def _make_room(self, nbytes: int) -> bool:
-        """Removes the oldest sources as far as another one needs; whether it fits then."""
+        """Removes the oldest sources as far as another one needs; whether it fits then.
+
+        To be called by one worker at a time, as one is busy: what is half written a killed one has left.
+        """
+        for path in self._folder.iterdir():
+            if path.suffix not in (_ANSWER, _SOURCE):
+                path.unlink(missing_ok=True)
         kept = sorted(self._folder.glob(f"*{_SOURCE}"), key=lambda path: path.stat().st_mtime_ns)
         sizes = {path: path.stat().st_size for path in kept}
         taken = sum(sizes.values())

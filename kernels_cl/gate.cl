@@ -7,11 +7,15 @@ inline ulong nanoseconds(void) {
   return now;
 }
 
-// *opened is the last ticket opened. After limit nanoseconds the kernel ends by itself: a host that died must not leave
-// the device spinning.
-__kernel void wait_for_ticket(volatile __global uint *opened, const uint ticket, const ulong limit) {
+// words[0] is the last ticket opened, words[1] is set to a ticket that nobody opened within limit nanoseconds: a host
+// that died must not leave the device spinning.
+__kernel void wait_for_ticket(volatile __global uint *words, const uint ticket, const ulong limit) {
   const ulong start = nanoseconds();
   // The difference is signed, so that the tickets may wrap around.
-  while ((int)(*opened - ticket) < 0 && nanoseconds() - start < limit) {
+  while ((int)(words[0] - ticket) < 0) {
+    if (nanoseconds() - start > limit) {
+      words[1] = ticket;
+      return;
+    }
   }
 }

@@ -223,11 +223,11 @@ def test_nothing_passes_a_closed_gate(any_backend: Backend, problem: Problem) ->
         gate = any_backend.gate()
         if gate is None:
             pytest.skip(f"{any_backend.device.key} is host-bound: it has no gate")
-        opened = threading.Event()
+        opened: list[float] = []
 
         def open_later() -> None:
             time.sleep(0.2)
-            opened.set()
+            opened.append(time.perf_counter())
             gate.open()
 
         thread = threading.Thread(target=open_later)
@@ -237,8 +237,11 @@ def test_nothing_passes_a_closed_gate(any_backend: Backend, problem: Problem) ->
         gate.submit()
         thread.start()
         any_backend.synchronize()
-        assert opened.is_set(), "the work ended before the gate was opened"
+        ended = time.perf_counter()
+        assert opened, "the work ended before the gate was opened"
         thread.join()
+        # A gate that opening does not open ends by itself two seconds later.
+        assert ended - opened[0] < 1
         assert not wrong(problem, prepared.result(), hosts[(calls - 1) % 2])
 
 
@@ -256,8 +259,10 @@ def test_gates_follow_each_other(any_backend: Backend) -> None:
             for _ in range(calls):
                 prepared.enqueue(0)
             gate.submit()
+            start = time.perf_counter()
             gate.open()
             any_backend.synchronize()
+            assert time.perf_counter() - start < 1, "the gate ended by itself"
         assert not wrong(problem, prepared.result(), hosts[0])
 
 

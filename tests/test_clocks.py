@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from backends.base import Gate
+from backends.errors import BackendError
 from harness.clocks import (
     FIXED_COST,
     HOST_BOUND,
@@ -88,6 +89,42 @@ def test_a_launch_that_takes_more_of_the_queue_gets_shorter_batches() -> None:
     prepared.commands_per_launch = 4
     queue_seconds(backend, prepared, Budget(samples=3), backend.clock.time)
     assert max(backend.batches) * 2 * 4 == backend.max_gated_launches
+
+
+def test_what_a_queue_turned_out_to_hold_is_remembered() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=390)
+    budget = Budget(samples=3)
+    queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    assert (backend.max_gated_launches, FakeBackend.max_gated_launches) == (200, 800)
+    backend.batches.clear()
+    queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    assert max(backend.batches) == 200
+
+
+def test_the_number_of_calls_is_estimated_and_not_searched() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6, fixed=10e-6, enqueue=0.0))
+    clock = queue_seconds(
+        backend, prepared_on(backend), Budget(samples=3, warm_up=0.05, width=0.0), backend.clock.time
+    )
+    # After the warm-up, whose batches double, two looks at N and 2N and three samples of them.
+    assert backend.batches[-10:] == [2 * clock.calls, clock.calls] * 2 + [clock.calls, 2 * clock.calls] * 3
+    assert backend.batches[-11] > clock.calls
+    assert 2e-3 <= clock.calls * 20e-6 < 3e-3
+
+
+def test_what_an_expired_gate_says_is_not_taken_for_the_next_cases() -> None:
+    backend = FakeBackend(FakeClock(call=3e-3), synchronous=True)
+    prepared = prepared_on(backend)
+    queue = Queue(backend, prepared, backend.clock.time)
+
+    def fails(i: int) -> None:
+        type(prepared).enqueue(prepared, i)
+        raise BackendError("no more")
+
+    prepared.enqueue = fails  # type: ignore[method-assign]
+    with pytest.raises(BackendError, match="no more"):
+        queue.batch(1)
+    backend.synchronize()
 
 
 def test_a_slow_call_is_its_own_sample() -> None:

@@ -39,6 +39,14 @@ def test_each_clock_has_its_own_true_time() -> None:
         assert record.clocks[name].seconds == pytest.approx([seconds] * 4, rel=1e-6), name
 
 
+@pytest.mark.parametrize(("synchronous", "gate"), [(False, "kernel"), (True, "")])
+def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) -> None:
+    backend = FakeBackend(FakeClock(), synchronous=synchronous)
+    backend.gate_kind = "kernel"
+    record = Measurer(backend, Options(samples=4), backend.clock.time).measure(CASE)
+    assert record.ledger["gate"] == gate
+
+
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
     case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
     assert set(measurer(FakeClock()).measure(case).clocks) == {"queue", "launch", "launch_event", "event"}

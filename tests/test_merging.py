@@ -29,6 +29,15 @@ def test_samples_are_joined_and_know_their_process() -> None:
     assert (queue.calls, queue.stopped, found.process) == (8, "interval", 0)
 
 
+def test_processes_that_were_held_back_differently_say_so() -> None:
+    (found,) = merged([record(n, 1.0, ledger={"gate": gate}) for n, gate in enumerate(("kernel", "kernel"))])
+    assert found.ledger["gate"] == "kernel"
+    (found,) = merged(
+        [record(n, 1.0, ledger={"gate": gate}) for n, gate in enumerate(("kernel", "user event", "kernel"))]
+    )
+    assert found.ledger["gate"] == "kernel; user event"
+
+
 def test_cases_keep_their_order() -> None:
     found = merged([record(0, 1.0, n=2), record(0, 1.0, n=1), record(1, 2.0, n=1), record(1, 2.0, n=2)])
     assert [r.case.problem.source_bytes for r in found] == [8, 4]

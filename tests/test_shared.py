@@ -91,6 +91,14 @@ def test_a_source_larger_than_all_may_be_is_kept_alone(
 
 
 @pytest.mark.usefixtures("every_size")
+def test_what_a_killed_worker_has_left_half_written_goes(tmp_path: Path) -> None:
+    (tmp_path / "abc.4711").write_bytes(b"half")
+    (tmp_path / "abc.answer").write_bytes(b"whole")
+    Shared(tmp_path).source("a", Maker(1))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".answer", ".npy"]
+
+
+@pytest.mark.usefixtures("every_size")
 def test_no_source_is_kept_where_the_disk_has_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
