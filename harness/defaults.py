@@ -5,7 +5,7 @@ name.
 from __future__ import annotations
 
 from backends.devices import DeviceInfo
-from harness.packing import batches, packs
+from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
@@ -34,26 +34,27 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     if device.kind == "cpu":
         # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
-        # Batches of loads: what is narrow is widened, and floats are tested for NaN, once a batch. Swept with
-        # PoCL on a Zen 4: in the cache, batches of eight take half the time of loads one by one for sums and
-        # counts of bytes, two thirds for extremes of floats; from memory all take the same. One group a core
-        # is up to a quarter slower than four; two and eight are not.
+        # Batches of loads: what is narrow is widened, floats are tested for NaN, and places are looked for,
+        # once a batch. Swept with PoCL on a Zen 4: in the cache, batches of eight take half the time of loads
+        # one by one for sums and counts of bytes, two thirds for extremes of floats, a third for minmaxloc;
+        # from memory all but minmaxloc take the same. One group a core is up to a quarter slower than four;
+        # two and eight are not.
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
-        batched = batches(problem)
         return ReductionVariant(
             vector_width=width,
-            loads_in_flight=8 if batched else 4,
+            loads_in_flight=8,
             stride="local",
             groups=4,
             group_size=1,
             compare="builtin",
-            packing="batched" if batched else "scalar",
+            packing="batched",
             finish="host",
         )
     # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. Only
-    # from memory do wide elements want the units full, with few loads in flight for few registers each; in a
-    # cache, more loads in flight than that at times take a quarter longer near its size. Words of two packed
-    # elements are a little faster in groups of 512. Swept on an H200, in both APIs: reports/examples.
+    # from memory do wide elements want the units full, with few loads in flight for few registers each. Words
+    # of two packed elements are a little faster in groups of 512. Swept on an H200, in both APIs; eight loads
+    # are at times a quarter slower where the source nearly fills the cache: reports/examples, sweep and
+    # quick.
     packed = packs(problem)
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
     usual = (4, 1024, 512 if packed and itemsize == _PAIRED else 256)

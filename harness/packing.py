@@ -7,8 +7,6 @@ from harness.problems import Reduction
 
 PACKED_OPS = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
 """The operations that have a piece of kernel for whole words."""
-BATCHED_OPS = ("min", "max", "minmax", "sum", "count_nonzero")
-"""The operations that have a piece of kernel for the loads in flight together."""
 
 WORD_BYTES = 4
 
@@ -16,11 +14,6 @@ WORD_BYTES = 4
 def packs(problem: Reduction) -> bool:
     """Whether there is a packed form of a problem: the operation has one, and its elements share words."""
     return problem.parts.kernel in PACKED_OPS and _shares_words(problem.element)
-
-
-def batches(problem: Reduction) -> bool:
-    """Whether there is a batched form of a problem."""
-    return problem.parts.kernel in BATCHED_OPS
 
 
 def violations(problem: Reduction, vector_width: int) -> list[str]:

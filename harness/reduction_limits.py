@@ -40,8 +40,6 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found += _image_violations(variant, problem, device)
     if variant.packing == "packed":
         found += packing.violations(problem, variant.vector_width)
-    if variant.packing == "batched" and not packing.batches(problem):
-        found.append(f"packing batched: {problem.op} is computed load by load")
     vectors = _vectors_per_item(variant, problem, device)
     if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")

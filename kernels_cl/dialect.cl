@@ -4,4 +4,5 @@
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 // end differs

@@ -7,4 +7,5 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
+#define ALWAYS_INLINE __device__ __forceinline__
 // end differs

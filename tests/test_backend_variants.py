@@ -10,12 +10,13 @@ import pytest
 from backends import Backend
 from harness.dtypes import DTYPES, Dtype
 from harness.ladders import LADDERS
-from harness.packing import BATCHED_OPS, PACKED_OPS, packs
+from harness.packing import PACKED_OPS, packs
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
     IMAGE_DTYPES,
     MASKS,
+    OPS,
     OUTPUTS,
     Bandwidth,
     Laplace,
@@ -105,7 +106,7 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
         check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
 
 
-@pytest.mark.parametrize("op", ["min", "max", "minmax"])
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
 @pytest.mark.parametrize("dtype", [name for name, dtype in DTYPES.items() if dtype.is_float])
 @pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
 @pytest.mark.parametrize("packing", ["scalar", "batched"])
@@ -168,7 +169,7 @@ def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: st
         check_reduction(own_backend, op, array.astype(dtype), variant)
 
 
-@pytest.mark.parametrize("op", BATCHED_OPS)
+@pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
 def test_a_batch_holds_extremes(own_backend: Backend, dtype: str, op: str) -> None:
     """The longest batches of nothing but the lowest, the highest, and ones: what is too narrow overflows."""

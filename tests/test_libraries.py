@@ -81,10 +81,10 @@ def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) 
     assert geometry == ["kernel", 1, 1, 1, 1, 1, 1, 0]
     assert (stream, extra) == (77, 0)
     (pointer, ticket, limit), _ = arguments
-    assert (ticket, limit) == (1, 2_020_000_000)
-    assert seen(pointer, "uint32", (1,)).tolist() == [0]
+    assert (ticket, limit) == (1, 2_000_000_000)
+    assert seen(pointer, "uint32", (2,)).tolist() == [0, 0]
     gate.open()
-    assert seen(pointer, "uint32", (1,)).tolist() == [1]
+    assert seen(pointer, "uint32", (2,)).tolist() == [1, 0]
     backend.synchronize()
 
 

@@ -13,7 +13,7 @@ from backends.devices import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.ladders import LADDERS
-from harness.packing import BATCHED_OPS, PACKED_OPS
+from harness.packing import PACKED_OPS
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants import (
     AXES,
@@ -111,7 +111,7 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         "ops": kernels,
         "packing/scalar": kernels,
         "packing/packed": PACKED_OPS,
-        "packing/batched": BATCHED_OPS,
+        "packing/batched": kernels,
     }
     for folder, ops in folders.items():
         pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
@@ -257,12 +257,6 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("min", "int32", (9,)),
             GPU,
             "8 or 16 bits, not of int32",
-        ),
-        (
-            ReductionVariant(packing="batched"),
-            Reduction("minmaxloc", "int32", (9,)),
-            GPU,
-            "packing batched: minmaxloc is computed load by load",
         ),
         (
             ReductionVariant(tree="sub_group"),

@@ -1,6 +1,6 @@
 // The smallest and the largest element of a batch at each place of a vector, then of all.
 
-inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
   LOADED lowest = batch[0], highest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {

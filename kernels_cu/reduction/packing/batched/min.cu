@@ -1,6 +1,6 @@
 // The smallest element of a batch at each place of a vector, then of all.
 
-__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
   LOADED lowest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {

@@ -11,7 +11,7 @@
 #error "LOADS_IN_FLIGHT is over 128: a batch of bytes overflows 16 bits"
 #endif
 
-__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch) {
+__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
   VECTOR_OF(BATCH_TOTAL) total;
   EACH_LANE LANE(total) = CONVERT(BATCH_TOTAL, LANE(batch[0]));
 #pragma unroll
