@@ -25,7 +25,7 @@ ROUNDS = """
 __kernel void wait_for_ticket(volatile __global uint *words, const uint ticket, const ulong limit) {
   ulong round = 0;
   while ((int)(words[0] - ticket) < 0) {
-    if (round++ > limit) {
+    if (round++ > 10 * limit) {
       words[1] = ticket;
       return;
     }
@@ -94,7 +94,7 @@ def test_a_kernel_holds_a_queue_until_another_opens_it(
 
 
 def test_a_gate_that_nobody_opens_ends_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS.replace("> limit", "> 1000"))
+    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS.replace("> 10 * limit", "> 1000"))
     held = Queues()
     gates = opencl_gate.kernel_gates(held.context, held.all)
     start = time.perf_counter()
