@@ -28,7 +28,7 @@ void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, i + k * range.step);
 #if FOLDS_BATCHES
-    lanes = folded_batch(lanes, loaded, source, i, range.step);
+    fold_batch(&lanes, loaded, source, i, range.step);
 #else
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {

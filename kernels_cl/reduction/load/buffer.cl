@@ -11,6 +11,8 @@
 #endif
 
 #define SOURCE __global const STORED *restrict
+// For functions that are always inlined: what becomes of the promise there not every tool knows (Oclgrind).
+#define UNRESTRICTED_SOURCE __global const STORED *
 
 inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 // differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.

@@ -12,6 +12,7 @@
 
 // differs: OpenCL C has a type for images and a function for each type of channel, CUDA C++ handles and templates.
 #define SOURCE __read_only image1d_buffer_t
+#define UNRESTRICTED_SOURCE SOURCE
 #define READ_int read_imagei
 #define READ_uint read_imageui
 #define READ_float read_imagef

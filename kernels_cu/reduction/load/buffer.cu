@@ -11,6 +11,8 @@
 #endif
 
 #define SOURCE const STORED *__restrict__
+// For functions that are always inlined: what becomes of the promise there not every tool knows (Oclgrind).
+#define UNRESTRICTED_SOURCE const STORED *
 
 // differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
 __device__ inline ELEMENT widened(STORED stored) {

@@ -12,6 +12,7 @@
 
 // differs: OpenCL C has a type for images and a function for each type of channel, CUDA C++ handles and templates.
 #define SOURCE const cudaTextureObject_t
+#define UNRESTRICTED_SOURCE SOURCE
 #define TEXEL_NAMED(type) type##4
 #define TEXEL_OF(type) TEXEL_NAMED(type)
 #define TEXEL_AT(source, index) tex1Dfetch<TEXEL_OF(CHANNEL)>(source, (int)(index))

@@ -1,10 +1,10 @@
 // The largest element of a batch at each place of a vector, then of all.
 
-inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
   LOADED highest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_LANE LANE(highest) = GREATER_NUMBER(LANE(batch[k]), LANE(highest));
   }
-  return folded(lanes, with_nan(highest, batch), 0);
+  *lanes = folded(*lanes, with_nan(highest, batch), 0);
 }

@@ -1,6 +1,6 @@
 // The smallest and the largest element of a batch at each place of a vector, then of all.
 
-inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
   LOADED lowest = batch[0], highest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
@@ -9,7 +9,6 @@ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, u
   }
   lowest = with_nan(lowest, batch);
   highest = with_nan(highest, batch);
-  EACH_LANE LANE(lanes.lowest) = LESSER(LANE(lowest), LANE(lanes.lowest));
-  EACH_LANE LANE(lanes.highest) = GREATER(LANE(highest), LANE(lanes.highest));
-  return lanes;
+  EACH_LANE LANE(lanes->lowest) = LESSER(LANE(lowest), LANE(lanes->lowest));
+  EACH_LANE LANE(lanes->highest) = GREATER(LANE(highest), LANE(lanes->highest));
 }

@@ -11,11 +11,10 @@
 #error "LOADS_IN_FLIGHT is over 128: a batch of bytes overflows 16 bits"
 #endif
 
-inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
   VECTOR_OF(BATCH_TOTAL) total;
   EACH_LANE LANE(total) = CONVERT(BATCH_TOTAL, LANE(batch[0]));
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += CONVERT(BATCH_TOTAL, LANE(batch[k]));
-  EACH_LANE LANE(lanes.total) += CONVERT(TOTAL, LANE(total));
-  return lanes;
+  EACH_LANE LANE(lanes->total) += CONVERT(TOTAL, LANE(total));
 }

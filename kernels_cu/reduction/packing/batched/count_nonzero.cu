@@ -5,13 +5,13 @@
 #error "LOADS_IN_FLIGHT is over 127: the count of a batch of bytes overflows 8 bits"
 #endif
 
-__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+__device__ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
+                              ulong step) {
   VECTOR_OF(AS_WIDE) count;
   EACH_LANE LANE(count) = ONES(AS_WIDE, LANE(batch[0]) != SPLAT(ELEMENT, 0));
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_LANE LANE(count) += ONES(AS_WIDE, LANE(batch[k]) != SPLAT(ELEMENT, 0));
   }
-  EACH_LANE LANE(lanes.count) += CONVERT(uint, LANE(count));
-  return lanes;
+  EACH_LANE LANE(lanes->count) += CONVERT(uint, LANE(count));
 }

@@ -1,10 +1,11 @@
 // The smallest element of a batch at each place of a vector, then of all.
 
-__device__ inline lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+__device__ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
+                              ulong step) {
   LOADED lowest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_LANE LANE(lowest) = LESSER_NUMBER(LANE(batch[k]), LANE(lowest));
   }
-  return folded(lanes, with_nan(lowest, batch), 0);
+  *lanes = folded(*lanes, with_nan(lowest, batch), 0);
 }

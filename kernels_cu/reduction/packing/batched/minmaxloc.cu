@@ -1,8 +1,9 @@
 // The smallest and the largest element of a batch at each place of a vector; only a batch that has one beyond those so
 // far is looked through for where it stands.
 
-// Called, it would get the batch through memory, and its size tempts compilers to call it.
-ALWAYS_INLINE lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE source, ulong index, ulong step) {
+// Always inlined, or else the batch goes through memory.
+ALWAYS_INLINE void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
+                              ulong step) {
   LOADED lowest = batch[0], highest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
@@ -12,13 +13,12 @@ ALWAYS_INLINE lanes_t folded_batch(lanes_t lanes, const LOADED *batch, SOURCE so
   lowest = with_nan(lowest, batch);
   highest = with_nan(highest, batch);
   bool is_beyond = false;
-  EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(lowest), SPLAT(ELEMENT, lanes.lowest)) |
-                             IS_HIGHER(LANE(highest), SPLAT(ELEMENT, lanes.highest)));
-  if (!is_beyond) return lanes;
+  EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(lowest), SPLAT(ELEMENT, lanes->lowest)) |
+                             IS_HIGHER(LANE(highest), SPLAT(ELEMENT, lanes->highest)));
+  if (!is_beyond) return;
   // Read again, so that the batch can stay in registers.
   SELDOM for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
     const ulong at = index + k * step;
-    lanes = folded(lanes, LOAD(source, at), at * VECTOR_WIDTH);
+    *lanes = folded(*lanes, LOAD(source, at), at * VECTOR_WIDTH);
   }
-  return lanes;
 }
