@@ -56,8 +56,8 @@ class OpenClDevice(Backend):
     def gate(self) -> Gate:
         with typed_errors("shutting a gate"):
             if self._gates is None:
-                # NVIDIA's driver keeps on the host what waits for a user event.
                 self.synchronize()
+                # NVIDIA's driver keeps on the host what waits for a user event.
                 by_kernel = self.device.compute_capability > 0
                 self._gates = gates(self._context, lambda: self._in_use, by_kernel)
                 self.gate_kind = "kernel" if isinstance(self._gates, KernelGates) else "user event"

@@ -121,7 +121,7 @@ class PycudaBackend(NvidiaBackend):
         self._stream.synchronize()
 
     def _new_gates(self) -> KernelGates:
-        words = drv.pagelocked_zeros(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
+        words = drv.pagelocked_empty(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
         pointer = np.uint64(words.base.get_device_pointer())
         kernel = self._module(gate_source("cu")).get_function(GATE_KERNEL)
 

@@ -36,9 +36,9 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
         # Batches of loads: what is narrow is widened, floats are tested for NaN, and places are looked for,
         # once a batch. Swept with PoCL on a Zen 4: in the cache, batches of eight take half the time of loads
-        # one by one for sums and counts of bytes, two thirds for extremes of floats, a third for minmaxloc;
-        # from memory all but minmaxloc take the same. One group a core is up to a quarter slower than four;
-        # two and eight are not.
+        # one by one for sums and counts of bytes, two thirds for extremes of floats, a third to a half for
+        # minmaxloc; from memory all take the same (minmaxloc was not swept there). One group a core is up to
+        # a quarter slower than four; two and eight are not.
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
             vector_width=width,
@@ -51,10 +51,10 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             finish="host",
         )
     # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. Only
-    # from memory do wide elements want the units full, with few loads in flight for few registers each. Words
-    # of two packed elements are a little faster in groups of 512. Swept on an H200, in both APIs; eight loads
-    # are at times a quarter slower where the source nearly fills the cache: reports/examples, sweep and
-    # quick.
+    # from memory do wide elements want the units full, with few loads in flight for few registers each. In
+    # CUDA words of two packed elements are a little faster in groups of 512, in OpenCL they are level. Swept
+    # on an H200; eight loads are at times a quarter slower where the source nearly fills the cache:
+    # reports/examples, sweep and quick.
     packed = packs(problem)
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
     usual = (4, 1024, 512 if packed and itemsize == _PAIRED else 256)
