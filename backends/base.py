@@ -94,14 +94,15 @@ GateKind = Literal["", "kernel", "user event"]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Work enqueued after a gate was set waits until :attr:`open` is called.
+    """Work enqueued after a gate was set waits behind it; to be submitted, and then opened.
 
-    :attr:`submit` hands everything enqueued so far to the device; call it before the clock is read, so that
-    opening costs no more than opening.
+    :attr:`submit` hands everything enqueued so far to the device, and waits for a gate that opens by the
+    clock; nothing starts before it ends. Read the clock then. :attr:`open` lets everything start that has
+    not. ``submit`` raises GateExpired where the gate may have opened before all was enqueued.
     """
 
-    open: Callable[[], None]
     submit: Callable[[], None] = lambda: None
+    open: Callable[[], None] = lambda: None
 
 
 class Backend(ABC):
@@ -169,9 +170,13 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def gate(self) -> Gate | None:
-        """Holds back all work enqueued from now on until the gate is opened. None where the API cannot
-        (host-bound).
+    def gate(self, prepared: Prepared, seconds: float) -> Gate | None:
+        """Holds back the calls of ``prepared`` that are enqueued from now on; all work has ended. None where
+        the API cannot (host-bound).
+
+        Args:
+            prepared: what is to be enqueued.
+            seconds: in which it will be; for so long a gate holds that opens by the clock.
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ from cuda.bindings import driver
 from backends import nvrtc
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
+from backends.gates import GATE_KERNEL, Spin, gate_source
 from backends.library import POISON, LibraryBackend
 from backends.nvidia import (
     LOST,
@@ -29,8 +29,6 @@ _OUT_OF_MEMORY = 2
 """CUDA_ERROR_OUT_OF_MEMORY."""
 _NON_BLOCKING = 1
 """CU_STREAM_NON_BLOCKING: the stream does not wait for what others do on the legacy default stream."""
-_DEVICE_MAPPED = 2
-"""CU_MEMHOSTALLOC_DEVICEMAP."""
 _NAME_BYTES, _PCI_BYTES = 256, 16
 
 _ATTRIBUTES = {
@@ -168,7 +166,6 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         if self._closed:
             return
         self._closed = True
-        self._open_gates()
 
     def _new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceView:
         """New memory of the device; raises OutOfDeviceMemory."""
@@ -202,20 +199,17 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
     def _wait(self) -> None:
         call(driver.cuStreamSynchronize, self._stream.handle)
 
-    def _new_gates(self) -> KernelGates:
-        # The memory and the module stay for as long as the process: a gate may still look at them.
-        pointer = int(call(driver.cuMemHostAlloc, 8, _DEVICE_MAPPED))
-        words = np.ctypeslib.as_array((ctypes.c_uint32 * 2).from_address(pointer))
+    def _new_spin(self) -> Spin:
+        # The module stays for as long as the process.
         cubin = nvrtc.compile_cubin(gate_source("cu"), _capability(self._device))
         module = call(driver.cuModuleLoadData, cubin)
         kernel = call(driver.cuModuleGetFunction, module, GATE_KERNEL.encode())
-        types = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64)
 
-        def launch(ticket: np.uint32, limit: np.uint64) -> None:
-            arguments = ((pointer, int(ticket), int(limit)), types)
+        def spin(nanoseconds: np.uint64) -> None:
+            arguments = ((int(nanoseconds),), (ctypes.c_uint64,))
             call(driver.cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, self._stream.handle, arguments, 0)
 
-        return mapped_gates(words, launch)
+        return spin
 
 
 def _attribute(device: Any, name: str) -> int:

@@ -16,7 +16,7 @@ from backends import cupy_calls
 from backends.base import Prepared
 from backends.devices import Array, Departure, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
+from backends.gates import GATE_KERNEL, Spin, gate_source
 from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, joined
 from backends.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from harness.problems import Laplace, Problem, Reduction
@@ -115,7 +115,6 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         )
 
     def close(self) -> None:
-        self._open_gates()
         # CuPy keeps freed memory for itself; another backend on this device may want it.
         cupy.get_default_memory_pool().free_all_blocks()
 
@@ -152,17 +151,13 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
     def _wait(self) -> None:
         self._stream.synchronize()
 
-    def _new_gates(self) -> KernelGates:
-        memory = cupy.cuda.alloc_pinned_memory(2 * np.dtype(np.uint32).itemsize)
-        words = np.frombuffer(memory, np.uint32, 2)
-        # Pinned memory has the same address on the device: unified addressing, on all 64-bit systems.
-        pointer = np.uint64(memory.ptr)
+    def _new_spin(self) -> Spin:
         kernel = cupy.RawModule(code=gate_source("cu")).get_function(GATE_KERNEL)
 
-        def launch(ticket: np.uint32, limit: np.uint64) -> None:
-            kernel((1,), (1,), (pointer, ticket, limit))
+        def spin(nanoseconds: np.uint64) -> None:
+            kernel((1,), (1,), (nanoseconds,))
 
-        return mapped_gates(words, launch)
+        return spin
 
 
 @cache

@@ -42,7 +42,7 @@ class DeviceLost(BackendError):
 
 
 class GateExpired(BackendError):
-    """A gate was not opened within its own limit and ended by itself: what was timed behind it is void."""
+    """A gate may have opened before all was enqueued behind it: what was timed behind it is void."""
 
 
 class OutOfDeviceMemory(BackendError):

@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 from typing import ClassVar, Self
 
+from backends.base import Prepared
 from backends.cpuinfo import cpuinfo
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable
@@ -37,7 +38,7 @@ class HostBackend(LibraryBackend):
     def upload(self, host: Array) -> DeviceArray:
         return DeviceArray(host.copy(), host.dtype, host.shape)
 
-    def gate(self) -> None:
+    def gate(self, prepared: Prepared, seconds: float) -> None:
         """None: there is no queue that could be held back."""
 
     def synchronize(self) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Self
+
+import numpy as np
 
 from backends import cupti, nvrtc
 from backends.base import Backend, Gate, Prepared
 from backends.devices import DeviceInfo, KernelTimes
 from backends.errors import BackendUnavailable
-from backends.gates import KernelGates
+from backends.gates import Spin, timed_gate
 
 NO_DEVICE = "the driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
 
@@ -28,7 +30,6 @@ class NvidiaBackend(Backend):
     def __init__(self, info: DeviceInfo) -> None:
         super().__init__()
         self.device = info
-        self._gates: KernelGates | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -42,23 +43,24 @@ class NvidiaBackend(Backend):
         with cls._typed_errors(f"opening device {index}"):
             return cls(cls._describe(index))
 
-    def gate(self) -> Gate:
+    def gate(self, prepared: Prepared, seconds: float) -> Gate:
         with self._typed_errors("shutting a gate"):
             self._activate()
-            if self._gates is None:
-                self._gates, self.gate_kind = self._new_gates(), "kernel"
-            return self._gates.shut()
+            self.gate_kind = "kernel"
+            return timed_gate(self._spin, seconds)
 
     def synchronize(self) -> None:
         with self._typed_errors("waiting for the stream"):
             self._wait()
-        if self._gates:
-            self._gates.check()
 
-    def _open_gates(self) -> None:
-        """To be called when the backend is closed: nothing may be left waiting."""
-        if self._gates:
-            self._gates.release()
+    @cached_property
+    def _spin(self) -> Spin:
+        """The gate's kernel, ready to be launched."""
+        spin = self._new_spin()
+        # The first launch may load its code: a gate would hold for that much less.
+        spin(np.uint64(0))
+        self._wait()
+        return spin
 
     def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
         """See :meth:`backends.base.Prepared.kernel_times`."""
@@ -90,8 +92,8 @@ class NvidiaBackend(Backend):
         """Makes our device (and stream, where an API has such a notion) the current one."""
 
     @abstractmethod
-    def _new_gates(self) -> KernelGates:
-        """The gates of our stream."""
+    def _new_spin(self) -> Spin:
+        """The gate's kernel on our stream."""
 
     @abstractmethod
     def _wait(self) -> None:

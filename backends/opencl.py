@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pyopencl as cl
 
+from backends.base import Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo, Launch
 from backends.errors import BuildError
 from backends.nvidia_log import ptxas_resources
 from backends.opencl_device import OpenClDevice, typed_errors
 from backends.opencl_enqueue import can_go_without_event, without_event
-from backends.own_kernels import Bound, OwnKernelBackend
+from backends.own_kernels import Bound, OwnKernelBackend, PreparedPlan
 from harness.plans import PlannedLaunch, Submission
 from harness.sources import Dialect
 
@@ -113,6 +114,10 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         if submission.events == "off" and not can_go_without_event():
             return replace(submission, events="on")
         return submission
+
+    def _queue_for(self, prepared: Prepared) -> cl.CommandQueue:
+        assert isinstance(prepared, PreparedPlan)
+        return self._queue_of(prepared.submits)
 
     def _queue_of(self, submission: Submission) -> cl.CommandQueue:
         properties = _properties(submission)

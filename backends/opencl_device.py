@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Self
 
 import pyopencl as cl
 
-from backends.base import Backend, Gate
+from backends.base import Backend, Gate, Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.gates import KernelGates
 from backends.opencl_enqueue import OUT_OF_MEMORY
-from backends.opencl_gate import EventGates, gates
+from backends.opencl_gate import EventGates, KernelGates, gates
 from backends.pocl import repair
 
 if TYPE_CHECKING:
@@ -53,27 +52,28 @@ class OpenClDevice(Backend):
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
             return DeviceArray(cl.Buffer(self._context, flags, hostbuf=host), host.dtype, host.shape)
 
-    def gate(self) -> Gate:
+    def gate(self, prepared: Prepared, seconds: float) -> Gate:
         with typed_errors("shutting a gate"):
             if self._gates is None:
-                self.synchronize()
                 # NVIDIA's driver keeps on the host what waits for a user event.
-                by_kernel = self.device.compute_capability > 0
-                self._gates = gates(self._context, lambda: self._in_use, by_kernel)
+                self._gates = gates(self._queue, by_kernel=self.device.compute_capability > 0)
                 self.gate_kind = "kernel" if isinstance(self._gates, KernelGates) else "user event"
-            return self._gates.shut()
+            # That queue alone: with two busy at once, NVIDIA's launches take longer ever after.
+            return self._gates.shut(self._queue_for(prepared), seconds)
 
     def synchronize(self) -> None:
         with typed_errors("waiting for the queue"):
             for queue in self._in_use:
                 queue.finish()
-        if self._gates:
-            self._gates.check()
 
     @property
     def _in_use(self) -> Sequence[cl.CommandQueue]:
         """The queues that calls may have been enqueued to."""
         return (self._queue,)
+
+    def _queue_for(self, prepared: Prepared) -> cl.CommandQueue:
+        """The one that a prepared problem's calls go to."""
+        return self._queue
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class OpenCvCudaBackend(DriverBackend):
             assert isinstance(problem, Laplace)
             return PreparedCalls(self, problem, _filters(problem, matrices))
 
-    def gate(self) -> None:  # type: ignore[override]
+    def gate(self, prepared: Prepared, seconds: float) -> None:  # type: ignore[override]
         """None: a reduction waits for its value while it is called."""
 
     def synchronize(self) -> None:

@@ -99,7 +99,7 @@ class OpenCvOpenClBackend(LibraryBackend):
         filters = [opencv_calls.laplace(problem, image, target) for image in images]
         return PreparedCalls(self, problem, Calls(filters, accumulator, note))
 
-    def gate(self) -> None:
+    def gate(self, prepared: Prepared, seconds: float) -> None:
         """None: OpenCV's queue is its own."""
 
     def synchronize(self) -> None:

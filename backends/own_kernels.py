@@ -126,9 +126,9 @@ class PreparedPlan(Prepared):
         self.result_location = plan.result_location
         self.build_options = backend.build_options
         self.accumulator = accumulator(problem)
-        self._submission = backend._possible(plan.submission)
-        self.commands_per_launch = _COMMANDS[self._submission.events]
-        self.submission = f"{self._submission.queue} queue, events {self._submission.events}"
+        self.submits = backend._possible(plan.submission)
+        self.commands_per_launch = _COMMANDS[self.submits.events]
+        self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []
         self._images: dict[int, Any] = {}
@@ -137,7 +137,7 @@ class PreparedPlan(Prepared):
         try:
             self._allocate()
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
-            self._calls = [self._bound(plan.launches, i, self._submission) for i in range(len(sources))]
+            self._calls = [self._bound(plan.launches, i, self.submits) for i in range(len(sources))]
         except BaseException:
             self.close()
             raise
@@ -179,7 +179,7 @@ class PreparedPlan(Prepared):
             call()
 
     def result(self) -> Any:
-        for call in self._bound(self._plan.readback, self._last, self._submission):
+        for call in self._bound(self._plan.readback, self._last, self.submits):
             call()
         raw = np.empty(self._plan.result_count, self._plan.result_dtype)
         self._backend._download(self._buffers[self._last][self._plan.result], raw)

@@ -11,7 +11,7 @@ import numpy as np
 from backends import nvrtc
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable
-from backends.gates import GATE_KERNEL, KernelGates, gate_source, mapped_gates
+from backends.gates import GATE_KERNEL, Spin, gate_source
 from backends.nvidia import NO_DEVICE, NvidiaBackend, device_info, require_compiler
 from backends.pycuda_driver import contexts, drv, typed_errors
 
@@ -83,7 +83,6 @@ class PycudaBackend(NvidiaBackend):
         if self._closed:
             return
         self._closed = True
-        self._open_gates()
         self._free_all()
         contexts.leave()
 
@@ -120,15 +119,13 @@ class PycudaBackend(NvidiaBackend):
     def _wait(self) -> None:
         self._stream.synchronize()
 
-    def _new_gates(self) -> KernelGates:
-        words = drv.pagelocked_empty(2, np.uint32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
-        pointer = np.uint64(words.base.get_device_pointer())
+    def _new_spin(self) -> Spin:
         kernel = self._module(gate_source("cu")).get_function(GATE_KERNEL)
 
-        def launch(ticket: np.uint32, limit: np.uint64) -> None:
-            kernel._launch_kernel((1,), (1,), packed((pointer, ticket, limit)), 0, self._stream)
+        def spin(nanoseconds: np.uint64) -> None:
+            kernel._launch_kernel((1,), (1,), packed((nanoseconds,)), 0, self._stream)
 
-        return mapped_gates(words, launch)
+        return spin
 
 
 def bytes_of(array: Array) -> Array:

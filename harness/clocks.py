@@ -31,6 +31,14 @@ SLOW_CALL = 50e-3
 UNKNOWN_LAUNCHES = 4
 """Launches assumed of a library's call that does not tell."""
 MAX_UNGATED_CALLS = 2**14
+ENQUEUE_SECONDS = 20e-6
+"""Assumed of enqueueing a call, until it has been seen."""
+GRACE, SLACK, LONGEST = 0.3e-3, 1.3, 2.0
+"""A gate that opens by the clock holds for so many seconds and so many times what enqueueing took before, but
+no longer than the last, in seconds."""
+ATTEMPTS = 5
+"""Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
+_FORGETTING = 0.8
 
 HOST_BOUND = (
     "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
@@ -99,6 +107,7 @@ class Queue:
     def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
         self._backend, self._prepared, self._timer = backend, prepared, timer
         self._made = self._batch = 0
+        self._enqueueing = ENQUEUE_SECONDS
         launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
@@ -117,15 +126,14 @@ class Queue:
         """Seconds from opening the gate (without one, the first enqueue) to the end of ``calls`` calls."""
         self._batch = calls
         with _no_garbage_collection():
-            gate = self._backend.gate() if self._gated else None
-            if gate is None:
+            gate = self._enqueued_behind_gate(calls) if self._gated else None
+            if gate:
+                start = self._timer()
+                gate.open()
+            else:
                 self._ungate()
                 start = self._timer()
                 self._enqueue(calls)
-            else:
-                self._enqueue_behind(gate, calls)
-                start = self._timer()
-                gate.open()
             self._backend.synchronize()
             return self._timer() - start
 
@@ -139,17 +147,33 @@ class Queue:
             enqueue(i)
         self._made += calls
 
-    def _enqueue_behind(self, gate: Gate, calls: int) -> None:
-        try:
-            self._enqueue(calls)
-            gate.submit()
-        except BaseException:
-            # Left closed, it would keep the device from ever ending; left unheard, what it says of this case
-            # would be taken for the next one's.
-            gate.open()
-            with suppress(BackendError):
-                self._backend.synchronize()
-            raise
+    def _enqueued_behind_gate(self, calls: int) -> Gate | None:
+        """A gate with so many calls submitted behind it, to be opened; None where the backend has none.
+
+        Raises:
+            GateExpired: if enqueueing takes longer however long a gate holds: the queue is full, or a call
+                waits for the device.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            gate = self._backend.gate(self._prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
+            if gate is None:
+                return None
+            try:
+                start = self._timer()
+                self._enqueue(calls)
+                taken = (self._timer() - start) / calls
+                self._enqueueing = max(taken, _FORGETTING * self._enqueueing)
+                gate.submit()
+            except BaseException as error:
+                # Left closed, it would keep the device from ever ending.
+                gate.open()
+                with suppress(BackendError):
+                    self._backend.synchronize()
+                if attempt == ATTEMPTS or not isinstance(error, GateExpired):
+                    raise
+            else:
+                return gate
+        raise AssertionError("the last attempt returns or raises")
 
     def shorten(self) -> None:
         """To be called when a gate expired: from now on batches of at most half as many calls as then, here

@@ -23,6 +23,8 @@ from harness.problems.base import compare
 from harness.records import Case, Clock, Record
 
 _LOG_LINES = 4
+_LEAN_WARM_UP = 5e-3
+"""Seconds: of the cases that follow each other closely, as they do where only one clock is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class Measurer:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
         # Half of a case's time is the primary clock's.
         budget = Budget(self.options.samples, self.options.case_seconds / 2)
+        if lean:
+            budget = replace(budget, warm_up=_LEAN_WARM_UP)
         other = replace(budget, seconds=budget.seconds / 2)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),

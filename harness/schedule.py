@@ -8,6 +8,7 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
+from backends import REGISTRY
 from harness.records import Case
 
 GUESSED_OVERHEAD_S = 0.3
@@ -15,8 +16,9 @@ GUESSED_OVERHEAD_S = 0.3
 LEAST_S = 0.01
 
 
-LIMIT_PROCESSES = 3
-"""The most processes that measure a limit: it is the best of a sweep, not one side of a ratio."""
+FEW_PROCESSES = 3
+"""The most processes that measure a limit, which is the best of a sweep, or a baseline: a verdict on OpenCL
+and CUDA needs neither."""
 
 
 class Turn(NamedTuple):
@@ -34,7 +36,7 @@ class Turn(NamedTuple):
 
 
 def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
-    """All cases in the first process, then all in the next; limits in the first few only.
+    """All cases in the first process, then all in the next; limits and baselines in the first few only.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
     long, meets all of them alike. Each process begins with another one of them (A B C, B C A, C A B), as it
@@ -45,7 +47,13 @@ def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
         for group in groups:
             first = process % len(group)
             turned = (Turn(case, process) for case in group[first:] + group[:first])
-            yield from (t for t in turned if t.case.role != "limit" or process < LIMIT_PROCESSES)
+            yield from (turn for turn in turned if process < FEW_PROCESSES or _is_a_side(turn.case))
+
+
+def _is_a_side(case: Case) -> bool:
+    """Whether a case is one side of the ratio of OpenCL to CUDA, or its control; so is one of no row."""
+    entry = REGISTRY.get(case.backend)
+    return case.role != "limit" and (entry is None or entry.role in ("opencl", "cuda"))
 
 
 @dataclass

@@ -80,7 +80,7 @@ def selftest(
 def verdict(first: Clock, second: Clock) -> str:
     """What a run would say of the first side: same, faster, slower or ambiguous."""
     one, other = (stats.blocks(clock.seconds, clock.blocks) for clock in (first, second))
-    return stats.verdict(stats.ratio_interval(one, other))
+    return stats.verdict(stats.ratio_interval(one, other, paired=True))
 
 
 def _device(

@@ -85,13 +85,14 @@ def plan_run(request: Request) -> Plan:
     by_key = {(device.backend, device.index): device for device in devices}
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
     skipped = {case: reason for case, reason in reasons.items() if reason is not None}
+    kinds = {by_key[case.backend, case.device].kind for case in cases if case not in skipped}
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
     options = RunOptions(
         seed=request.seed,
         samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
         case_seconds=suite.measure.case_seconds,
-        processes=request.processes or suite.measure.processes,
+        processes=request.processes or suite.measure.processes_on(kinds),
         budget=request.budget,
         limit_s=suite.measure.limit_s,
         image=image,

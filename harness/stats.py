@@ -32,6 +32,9 @@ CONFIDENCE = 0.95
 FEWEST_SAMPLES = 3
 """Of a side that has an interval: what differs by chance cannot be told from less."""
 
+FEWEST_PAIRS = 8
+"""Blocks a side that are drawn in pairs: of fewer, pairs tell their own spread worse than sides do."""
+
 _RESAMPLES = 2000
 _SEED = 20110913
 """Any number, but always the same: one run file has one report."""
@@ -139,7 +142,9 @@ def many_samples(confidence: float = CONFIDENCE) -> int:
     return math.ceil(1 - math.log2(1 - confidence))
 
 
-def ratio_interval(first: Blocks, second: Blocks, confidence: float = CONFIDENCE) -> Interval:
+def ratio_interval(
+    first: Blocks, second: Blocks, confidence: float = CONFIDENCE, paired: bool = False
+) -> Interval:
     """Bootstrap percentile interval of the first's speed over the second's, the ratio of their centres.
 
     Samples of one block a side are resampled one by one. Where there are more, whole blocks are resampled, so
@@ -149,21 +154,31 @@ def ratio_interval(first: Blocks, second: Blocks, confidence: float = CONFIDENCE
     Teachers Should Know about the Bootstrap, 2015). A side of less than FEWEST_SAMPLES has no interval. The
     same samples always give the same interval.
 
+    ``paired`` says that the sides' first blocks were taken at the same time, and so their second: as many of
+    both, and at least FEWEST_PAIRS, are drawn in pairs, so that what slows both at a time slows no ratio.
+
     Raises:
         ValueError: if the confidence is not between 0 and 1.
     """
-    return _interval((first, second), lambda a, b: b / a, confidence)
+    return _interval((first, second), lambda a, b: b / a, confidence, paired)
 
 
 def net_ratio_interval(
-    first: Blocks, first_launch: Blocks, second: Blocks, second_launch: Blocks, confidence: float = CONFIDENCE
+    first: Blocks,
+    first_launch: Blocks,
+    second: Blocks,
+    second_launch: Blocks,
+    confidence: float = CONFIDENCE,
+    paired: bool = False,
 ) -> Interval:
     """As :func:`ratio_interval`, of the ratio net of launch: centres less those of the launch clock.
 
     Unknown where a resampled difference is none: there launching may well be all of a side's time.
     """
     sides = (first, second, first_launch, second_launch)
-    return _interval(sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence)
+    return _interval(
+        sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence, paired
+    )
 
 
 def check_band(band: float) -> None:
@@ -197,22 +212,26 @@ def verdict(interval: Interval, band: float = BAND) -> Verdict:
 _Floats = npt.NDArray[np.float64]
 
 
-def _interval(sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: float) -> Interval:
+def _interval(
+    sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: float, paired: bool
+) -> Interval:
     """The interval of ``ratio`` of the sides' centres; the first two sides are those that are compared."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence {confidence!r}: it must lie between 0 and 1, such as 0.95")
     if min(sum(map(len, side)) for side in sides) < FEWEST_SAMPLES:
         return UNKNOWN
+    first, second = sides[:2]
+    draws = 1 if paired and len(first) == len(second) >= FEWEST_PAIRS else 2
     with np.errstate(all="ignore"):
         # What launching costs differs from process to process, and with it a case's time there: the two are
         # drawn together.
-        replicates = ratio(*(_resampled_centres(side, place % 2) for place, side in enumerate(sides)))
+        replicates = ratio(*(_resampled_centres(side, place % draws) for place, side in enumerate(sides)))
         estimate = float(ratio(*map(centre, sides)))
     if not (np.isfinite(replicates).all() and (replicates > 0).all() and usable([estimate])):
         return UNKNOWN
     tail = (1 - confidence) / 2
     # Deviations from the estimate are widened as logarithms: a ratio and its reciprocal are treated alike.
-    widening = _widening(sides[:2], confidence)
+    widening = _widening(sides[:draws], confidence)
     deviations = widening * np.quantile(np.log(replicates / estimate), (tail, 1 - tail))
     low, high = estimate * np.exp(deviations)
     return Interval(float(low), float(high))

@@ -160,7 +160,7 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
 
 
 def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:
-    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"])
+    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"], paired=True)
     net, net_interval = _net_ratio(first, second)
     return Pair(
         physical=first["physical"],
@@ -193,8 +193,8 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: flo
 def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, Interval]:
     if not all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second)):
         return math.nan, UNKNOWN
-    sides = (row[clock] for row in (first, second) for clock in ("queue_blocks", "launch_blocks"))
-    return speed_ratio(first["net"], second["net"]), net_ratio_interval(*sides)
+    left, right = ((row["queue_blocks"], row["launch_blocks"]) for row in (first, second))
+    return speed_ratio(first["net"], second["net"]), net_ratio_interval(*left, *right, paired=True)
 
 
 def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:

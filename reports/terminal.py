@@ -61,7 +61,7 @@ def _add(table: Table, group: pd.DataFrame) -> None:
 
 def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
     """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
-    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks)
+    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks, paired=True)
     return write.ratio(speed_ratio(opencl.queue, row.queue)), verdict(interval)
 
 

@@ -80,16 +80,17 @@ class FakeBackend(Backend):
         fitting: int = Backend.max_gated_launches,
     ) -> None:
         self.clock, self.gated, self.launches = clock, gated, launches
-        # A device's queue may be shorter than assumed: enqueueing one more then outwaits the gate.
+        # A device's queue may be shorter than assumed: enqueueing one more then waits for the gate to open.
         self.fitting = fitting
-        # A synchronous library waits for the device in each call, and so outwaits every gate.
+        # A synchronous library waits for the device in each call, and so for the gate.
         self.synchronous = synchronous
         self.gates = 0
         self.lost = False
         self.batches: list[int] = []
         self.order: list[int] = []
         self._waiting = 0
-        self._closed = self._expired = False
+        self._closed = False
+        self._opens_at = 0.0
         self._behind_gate = 0.0
         self._idle_at = 0.0
 
@@ -123,13 +124,15 @@ class FakeBackend(Backend):
             )
         return FakePrepared(self, problem, sources)
 
-    def gate(self) -> Gate | None:
+    def gate(self, prepared: Prepared, seconds: float) -> Gate | None:
         if not self.gated:
             return None
         assert not self._waiting, "a gate was closed on work that has not ended"
+        assert not self._closed, "a gate was closed behind another"
         self._closed = True
+        self._opens_at = self.clock.time() + seconds
         self.gates += 1
-        return Gate(open=self._open)
+        return Gate(submit=self._submit, open=self._open)
 
     def synchronize(self) -> None:
         assert not self._closed, "deadlock: waiting for work behind a closed gate"
@@ -138,9 +141,6 @@ class FakeBackend(Backend):
         if self._waiting:
             self.batches.append(self._waiting)
         self._waiting = 0
-        if self._expired:
-            self._expired = False
-            raise errors.GateExpired("a gate was not opened in time")
 
     def close(self) -> None:
         self._closed = False
@@ -150,7 +150,7 @@ class FakeBackend(Backend):
         self.order.append(source)
         self._waiting += 1
         if self._closed and (self.synchronous or self._waiting * self.launches > self.fitting):
-            self._expired = True
+            self.clock.wait(self._opens_at)
             self._open()
         full = self._waiting * self.launches > self.max_gated_launches
         assert not (self._closed and full), "deadlock: the queue behind the gate is full"
@@ -159,9 +159,15 @@ class FakeBackend(Backend):
         if not self._closed:
             self._start()
 
+    def _submit(self) -> None:
+        if self.clock.time() >= self._opens_at:
+            raise errors.GateExpired("the gate opened before all was enqueued")
+        self.clock.wait(self._opens_at)
+
     def _open(self) -> None:
-        self._closed = False
-        self._start()
+        if self._closed:
+            self._closed = False
+            self._start()
 
     def _start(self) -> None:
         self._idle_at = max(self._idle_at, self.clock.time()) + self._behind_gate

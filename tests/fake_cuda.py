@@ -57,7 +57,6 @@ class FakeDriver:
             "cuEventSynchronize": lambda _: (),
             "cuEventElapsedTime": lambda *_: (2.5,),
             "cuMemAlloc": lambda nbytes: (self._allocate(nbytes),),
-            "cuMemHostAlloc": lambda nbytes, _: (self._allocate(nbytes),),
             "cuMemFree": lambda pointer: (self._memory.pop(pointer, None),)[:0],
             "cuMemcpyHtoDAsync": lambda to, source, nbytes, _: (ctypes.memmove(to, source, nbytes),)[:0],
             "cuMemcpyDtoHAsync": lambda to, source, nbytes, _: (ctypes.memmove(to, source, nbytes),)[:0],

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.base import Gate
+from backends.base import Gate, Prepared
 from backends.errors import BackendError
 from harness.clocks import (
+    ATTEMPTS,
     FIXED_COST,
+    GRACE,
     HOST_BOUND,
+    SLACK,
     Budget,
     Queue,
     event_seconds,
@@ -71,7 +74,30 @@ def test_a_library_that_outwaits_the_gate_is_measured_without_and_marked() -> No
     clock = queue_seconds(backend, prepared_on(backend), Budget(samples=5), backend.clock.time)
     assert clock.seconds == pytest.approx([3e-3] * 5, rel=1e-2)
     assert HOST_BOUND in clock.note
-    assert backend.gates == 1
+    assert backend.gates == ATTEMPTS
+
+
+def test_enqueueing_that_takes_longer_than_assumed_gets_a_gate_that_holds_for_longer() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=1e-3))
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=3, seconds=100), backend.clock.time)
+    assert clock.seconds == pytest.approx([1e-6] * 3, rel=1e-6)
+    assert (clock.note, 2 * clock.calls) == ("", backend.max_gated_launches)
+    # Unheld, behind a gate too short, and twice as the warm-up begins: no other gate was too short.
+    assert backend.batches[:6] == [1, 1, 1, 1, 2, 4]
+
+
+def test_a_gate_holds_no_longer_than_it_must() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=4e-6))
+    held: list[float] = []
+    real = backend.gate
+
+    def gate(prepared: Prepared, seconds: float) -> Gate | None:
+        held.append(seconds)
+        return real(prepared, seconds)
+
+    backend.gate = gate  # type: ignore[method-assign]
+    queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert held[-1] == pytest.approx(GRACE + SLACK * 800 * 4e-6, rel=0.01)
 
 
 @pytest.mark.parametrize(("fitting", "longest"), [(799, 400), (390, 200), (10, 8)])
@@ -227,8 +253,8 @@ def test_an_error_behind_the_gate_opens_it(monkeypatch: pytest.MonkeyPatch) -> N
     opened: list[bool] = []
     real = backend.gate
 
-    def gate() -> Gate:
-        inner = real()
+    def gate(prepared: Prepared, seconds: float) -> Gate:
+        inner = real(prepared, seconds)
         assert inner is not None
         return Gate(open=_both(inner.open, lambda: opened.append(True)))
 

@@ -28,7 +28,7 @@ def test_every_way_to_launch_waits_behind_a_gate(own_backend: Backend, queue: st
         assert prepared.submission == f"{queue} queue, events {events}"
         prepared.enqueue(0)
         own_backend.synchronize()
-        gate = own_backend.gate()
+        gate = own_backend.gate(prepared, 0.5)
         assert gate
         prepared.enqueue(1)
         gate.submit()

@@ -262,7 +262,7 @@ def test_upload_is_a_copy(backend: Backend) -> None:
         assert prepared.result() == 4
         assert prepared.result_location == "host"
         assert prepared.event_seconds(0) is None
-    assert backend.gate() is None
+        assert backend.gate(prepared, 1.0) is None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from harness.problems import Reduction
 from harness.records import Case
-from harness.schedule import GUESSED_OVERHEAD_S, LEAST_S, LIMIT_PROCESSES, Allotment, turns
+from harness.schedule import FEW_PROCESSES, GUESSED_OVERHEAD_S, LEAST_S, Allotment, turns
 from harness.variants import Plain
 
 
@@ -33,9 +33,16 @@ def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None
 
 def test_limits_are_measured_in_the_first_processes_only() -> None:
     limit = replace(case("a", "min"), role="limit")
-    found = list(turns([limit, case("a", "sum")], LIMIT_PROCESSES + 2))
-    assert [turn.process for turn in found if turn.case == limit] == list(range(LIMIT_PROCESSES))
-    assert [turn.process for turn in found if turn.case != limit] == list(range(LIMIT_PROCESSES + 2))
+    found = list(turns([limit, case("a", "sum")], FEW_PROCESSES + 2))
+    assert [turn.process for turn in found if turn.case == limit] == list(range(FEW_PROCESSES))
+    assert [turn.process for turn in found if turn.case != limit] == list(range(FEW_PROCESSES + 2))
+
+
+def test_baselines_are_measured_in_the_first_processes_only() -> None:
+    found = list(turns([case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy")], FEW_PROCESSES + 2))
+    last = [turn.case.backend for turn in found if turn.process == FEW_PROCESSES + 1]
+    assert sorted(last) == ["cuda", "opencl"]
+    assert len(found) == 4 * FEW_PROCESSES + 2 * 2
 
 
 def test_only_the_first_process_takes_every_clock() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats import (
+    FEWEST_PAIRS,
     UNKNOWN,
     VERDICTS,
     Interval,
@@ -158,6 +159,26 @@ def test_confidence_that_is_none_is_refused(confidence: float) -> None:
         ratio_interval([[1.0] * 6], [[1.0] * 6], confidence)
 
 
+def test_blocks_taken_at_the_same_time_are_drawn_in_pairs() -> None:
+    slow = np.random.default_rng(1).uniform(1, 2, 12)
+    first, second = [[float(value)] for value in slow], [[float(1.5 * value)] for value in slow]
+    # What slows both slows no ratio.
+    assert ends(ratio_interval(first, second, paired=True)) == pytest.approx((1.5, 1.5))
+    low, high = ends(ratio_interval(first, second))
+    assert low < 1.35
+    assert high > 1.65
+    launch = [[0.1]] * 12
+    net = net_ratio_interval(first, launch, second, launch, paired=True)
+    assert net.high - net.low < 0.02
+
+
+@pytest.mark.parametrize(("one", "other"), [(FEWEST_PAIRS - 1, FEWEST_PAIRS - 1), (9, 12)])
+def test_too_few_blocks_or_not_as_many_are_no_pairs(one: int, other: int) -> None:
+    values = np.random.default_rng(1).uniform(1, 2, 12)
+    first, second = [[float(value)] for value in values[:one]], [[float(value)] for value in values[:other]]
+    assert ratio_interval(first, second, paired=True) == ratio_interval(first, second)
+
+
 def test_net_interval_takes_off_each_sides_launch() -> None:
     # design.md, 2560x2560: 8.55 and 6.26 us, launches of 4.1 and 1.43 us.
     opencl, opencl_launch, cuda, cuda_launch = ([[value] * 9] for value in (8.55, 4.1, 6.26, 1.43))
@@ -249,7 +270,7 @@ def simulated(
         block: list[list[float]] = (seconds * np.exp(process + noise + slow)).tolist()
         return block
 
-    return [ratio_interval(side(1e-5), side(1e-5 * speed)) for _ in range(COMPARISONS)]
+    return [ratio_interval(side(1e-5), side(1e-5 * speed), paired=True) for _ in range(COMPARISONS)]
 
 
 NOISES = [
@@ -261,6 +282,8 @@ NOISES = [
     pytest.param(3, 10, 0.05, 0.01, id="three processes that differ much"),
     pytest.param(5, 6, 0.02, 0.02, id="five processes"),
     pytest.param(7, 3, 0.02, 0.004, id="seven processes"),
+    pytest.param(8, 3, 0.02, 0.004, id="eight processes, in pairs"),
+    pytest.param(16, 3, 0.02, 0.004, id="sixteen processes, in pairs"),
 ]
 
 
