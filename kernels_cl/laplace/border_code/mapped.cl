@@ -11,14 +11,25 @@
 // Whether the row may end inside the last item's vector, so that right neighbours lie in there, too.
 #define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
 
+// NVIDIA's GPUs take an element out of its word, its sign with it, in one instruction; the compilers need up to three.
+#define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
+#define HALO_BYTES (HALO * (VECTOR_BYTES / VECTOR_WIDTH))
+#define UNPACKS_HALO (UNPACKS && HALO_BYTES % 4 == 0)
+
 typedef union {
   HALO_LOAD load[HALO_LOADS];
   STORED at[HALO];
+#if UNPACKS_HALO
+  uint packed[HALO_BYTES / 4];
+#endif
 } halo_t;
 
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
+#if UNPACKS
+  uint packed[VECTOR_BYTES / 4];
+#endif
 } own_t;
 
 typedef struct {
@@ -61,17 +72,46 @@ inline row_t load_row(image_t image, columns_t columns, int row) {
   return loaded;
 }
 
+#if UNPACKS
+// Element i of those that lie in `packed`.
+inline VALUE unpacked(const uint *packed, int i) {
+  // A digit is a byte of the result: 0 to 3 one of the word's, 4 a zero, 8 more the sign of that one eight times.
+#if HIGHEST == 255
+  const uint digits = 0x4440 + i % 4;
+#elif HIGHEST == 65535
+  const uint digits = i % 2 ? 0x4432 : 0x4410;
+#elif HIGHEST == 32767
+  const uint digits = i % 2 ? 0xbb32 : 0x9910;
+#else
+#error "elements of this type cannot be unpacked"
+#endif
+  VALUE value;
+  asm("prmt.b32 %0, %1, 0, %2;" : "=r"(value) : "r"(packed[i * (VECTOR_BYTES / VECTOR_WIDTH) / 4]), "r"(digits));
+  return value;
+}
+#endif
+
 inline window_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
+  window_t window;
+#if UNPACKS
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = unpacked(loaded.own.packed, i);
+#else
   values_t own;
   EACH_LANE LANE(own.vector) = CONVERT(VALUE, LANE(loaded.own.vector));
-  window_t window;
 #pragma unroll
   for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = own.at[i];
+#endif
   const int right = right_column(columns.column, columns.own);
 #pragma unroll
   for (int i = 0; i < HALO; ++i) {
+#if UNPACKS_HALO
+    window.at[i] = unpacked(loaded.left.packed, i);
+    window.at[HALO + VECTOR_WIDTH + i] = unpacked(loaded.right.packed, i);
+#else
     window.at[i] = loaded.left.at[i];
     window.at[HALO + VECTOR_WIDTH + i] = loaded.right.at[i];
+#endif
 #if BORDER_IS_CONSTANT
     if (columns.column + i < CHANNELS) window.at[i] = BORDER_VALUE;
     if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
