@@ -22,6 +22,8 @@ from harness.selftest import SelfTest, selftest
 from harness.suite import Suite, load_suite
 from harness.watch import Watch
 
+SELFTEST_SECONDS = 0.5
+"""Of timing, a side of a comparison: about what a suite takes."""
 BUDGET_SAMPLES = 100
 """The most samples of a clock where a budget of time is given: the time is to end it, not their number."""
 
@@ -190,7 +192,7 @@ def self_tests(
     chosen = select_devices(devices, backends, patterns)
     if not chosen:
         raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")
-    options = RunOptions(processes=processes)
+    options = RunOptions(processes=processes, case_seconds=SELFTEST_SECONDS)
 
     def measured() -> Iterator[SelfTest]:
         with locked(names_of(chosen), "harness selftest"):

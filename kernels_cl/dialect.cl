@@ -5,4 +5,23 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#ifdef __NV_CL_C_VERSION
+// NVIDIA's built-in functions add what its driver keeps in memory, for launches too large for CUDA: ours are not, and
+// the first work of a kernel would wait for it.
+inline uint group_id(uint dimension) {
+  uint id;
+  if (dimension == 0)
+    asm("mov.u32 %0, %%ctaid.x;" : "=r"(id));
+  else
+    asm("mov.u32 %0, %%ctaid.y;" : "=r"(id));
+  return id;
+}
+inline uint num_groups_across(void) {
+  uint count;
+  asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
+  return count;
+}
+#define get_group_id(dimension) group_id(dimension)
+#define get_num_groups(dimension) num_groups_across()
+#endif
 // end differs

@@ -51,10 +51,9 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
 #define FIELD(at, name, KIND) KIND##_INTO(cells + at, KIND##_TO_CELL(mine.name));
   CELL_FIELDS
 #undef FIELD
-  if (take_ticket(tickets) != get_num_groups(0) - 1) return;
+  if (!takes_last_ticket(tickets, get_num_groups(0))) return;
 #define FIELD(at, name, KIND) mine.name = KIND##_FROM_CELL(EMPTIED(cells + at));
   CELL_FIELDS
 #undef FIELD
   partials[0] = mine;
-  *tickets = 0;
 }

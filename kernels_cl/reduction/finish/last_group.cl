@@ -1,5 +1,5 @@
 // Each group leaves its partial result and takes a ticket; the group with the last one merges all partial results, in a
-// fixed order, and resets the tickets: one launch, and the same answer each time (pcl: an atomic counter).
+// fixed order: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , __global uint *tickets, __global partial_t *answer
 #define FINISH_ARGUMENTS , tickets, answer, &told
@@ -19,7 +19,7 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
   const uint num_groups = get_num_groups(0);
   if (local_id == 0) {
     partials[get_group_id(0)] = mine;
-    is_last = take_ticket(tickets) == num_groups - 1;
+    is_last = takes_last_ticket(tickets, num_groups);
   }
 #if GROUP_SIZE > 1
   if (local_id == 0) *told = is_last;
@@ -39,8 +39,5 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
     for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combined(mine, read[k]);
   }
   mine = tree(mine, scratch, local_id);
-  if (local_id == 0) {
-    *answer = mine;
-    *tickets = 0;
-  }
+  if (local_id == 0) *answer = mine;
 }

@@ -48,10 +48,9 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
 #define FIELD(at, name, KIND) KIND##_INTO(cells + at, KIND##_TO_CELL(mine.name));
   CELL_FIELDS
 #undef FIELD
-  if (take_ticket(tickets) != gridDim.x - 1) return;
+  if (!takes_last_ticket(tickets, gridDim.x)) return;
 #define FIELD(at, name, KIND) mine.name = KIND##_FROM_CELL(EMPTIED(cells + at));
   CELL_FIELDS
 #undef FIELD
   partials[0] = mine;
-  *tickets = 0;
 }

@@ -1,5 +1,5 @@
 // Each group leaves its partial result and takes a ticket; the group with the last one merges all partial results, in a
-// fixed order, and resets the tickets: one launch, and the same answer each time (pcl: an atomic counter).
+// fixed order: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , uint *tickets, partial_t *answer
 #define FINISH_ARGUMENTS , tickets, answer, &told
@@ -19,7 +19,7 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
   const uint num_groups = gridDim.x;
   if (local_id == 0) {
     partials[blockIdx.x] = mine;
-    is_last = take_ticket(tickets) == num_groups - 1;
+    is_last = takes_last_ticket(tickets, num_groups);
   }
 #if GROUP_SIZE > 1
   if (local_id == 0) *told = is_last;
@@ -39,8 +39,5 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
     for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combined(mine, read[k]);
   }
   mine = tree(mine, scratch, local_id);
-  if (local_id == 0) {
-    *answer = mine;
-    *tickets = 0;
-  }
+  if (local_id == 0) *answer = mine;
 }
