@@ -30,6 +30,8 @@ SLOW_CALL = 50e-3
 """Seconds from which on one call is a sample: the fixed cost, some ten microseconds, no longer shows."""
 UNKNOWN_LAUNCHES = 4
 """Launches assumed of a library's call that does not tell."""
+LEAST_QUEUE = 64
+"""Launches that every driver's queue holds."""
 MAX_UNGATED_CALLS = 2**14
 ENQUEUE_SECONDS = 20e-6
 """Assumed of enqueueing a call, until it has been seen."""
@@ -176,16 +178,18 @@ class Queue:
         raise AssertionError("the last attempt returns or raises")
 
     def shorten(self) -> None:
-        """To be called when a gate expired: from now on batches of at most half as many calls as then, here
-        and in later queues; where a few calls did not fit, without a gate, for the call waits for the device
-        while it is enqueued.
+        """To be called when a gate expired: from now on batches of at most half as many calls as then; in
+        later queues too, where it was many that did not fit. Of fewer the call itself is at fault, which
+        waits for the device now and then; and where even a few do not fit, each time: it goes without a gate.
         """
         fits = self._batch // 4
-        if fits:
-            self.limit = fits
-            self._backend.max_gated_launches = 2 * fits * self._launches
-        else:
+        if not fits:
             self._ungate()
+            return
+        self.limit = fits
+        launches = 2 * fits * self._launches
+        if launches >= LEAST_QUEUE:
+            self._backend.max_gated_launches = launches
 
     def _ungate(self) -> None:
         """From now on without a gate, and with no bound on the calls but patience."""

@@ -149,7 +149,8 @@ class Measurer:
         # Half of a case's time is the primary clock's.
         budget = Budget(self.options.samples, self.options.case_seconds / 2)
         if lean:
-            budget = replace(budget, warm_up=_LEAN_WARM_UP)
+            # What differs from process to process is more than what differs between a process's samples.
+            budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
         other = replace(budget, seconds=budget.seconds / 2)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),

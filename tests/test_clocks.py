@@ -127,6 +127,13 @@ def test_what_a_queue_turned_out_to_hold_is_remembered() -> None:
     assert max(backend.batches) == 200
 
 
+def test_a_call_that_waits_now_and_then_shortens_no_other_cases_batches() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=10)
+    clock = queue_seconds(backend, prepared_on(backend), Budget(samples=3), backend.clock.time)
+    assert 2 * clock.calls == 8
+    assert backend.max_gated_launches == FakeBackend.max_gated_launches
+
+
 def test_the_number_of_calls_is_estimated_and_not_searched() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, fixed=10e-6, enqueue=0.0))
     clock = queue_seconds(

@@ -47,6 +47,17 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
     assert record.ledger["gate"] == gate
 
 
+def test_a_lean_record_has_the_primary_clock_and_its_launch_and_one_sample_where_time_is_short() -> None:
+    backend = FakeBackend(FakeClock(call=20e-3))
+    full, lean = (
+        Measurer(backend, Options(samples=9, case_seconds=1e-3), backend.clock.time).measure(CASE, lean)
+        for lean in (False, True)
+    )
+    assert len(full.clocks["queue"].seconds) == 3
+    assert lean.clocks.keys() == {"queue", "launch"}
+    assert lean.clocks["queue"].seconds == pytest.approx([20e-3])
+
+
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
     case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
     assert set(measurer(FakeClock()).measure(case).clocks) == {"queue", "launch", "launch_event", "event"}
