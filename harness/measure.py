@@ -23,8 +23,8 @@ from harness.problems.base import compare
 from harness.records import Case, Clock, Record
 
 _LOG_LINES = 4
-_LEAN_WARM_UP = 5e-3
-"""Seconds: of the cases that follow each other closely, as they do where only one clock is taken."""
+_LEAN_WARM_UP = 10e-3
+"""Seconds, where several processes measure a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class Options:
 
     seed: of its random source. samples: the most a clock takes. case_seconds: for all clocks together. image:
     the photograph that Laplace problems take; the default one when None. shared: the folder of sources and
-    answers that the workers of a run share; each makes its own when None.
+    answers that the workers of a run share; each makes its own when None. samples_once: the most of a clock
+    that no other process takes; samples when None.
     """
 
     seed: int = 1
@@ -41,6 +42,7 @@ class Options:
     case_seconds: float = 2.0
     image: Path | None = None
     shared: Path | None = None
+    samples_once: int | None = None
 
 
 class WrongAnswer(Exception):
@@ -149,9 +151,11 @@ class Measurer:
         # Half of a case's time is the primary clock's.
         budget = Budget(self.options.samples, self.options.case_seconds / 2)
         if lean:
-            # What differs from process to process is more than what differs between a process's samples.
+            # Of a call longer than its budget one sample a process will do.
             budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
-        other = replace(budget, seconds=budget.seconds / 2)
+        other = replace(budget, seconds=budget.seconds / 4, least=1)
+        if not lean:
+            other = replace(other, samples=self.options.samples_once or budget.samples)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
             **self._launch_clocks(prepared.launches, other, lean),

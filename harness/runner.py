@@ -53,6 +53,7 @@ class RunOptions:
         return {
             "seed": self.seed,
             "samples": -(-self.samples // self.processes),
+            "samples_once": self.samples,
             "case_seconds": self.case_seconds / self.processes,
             "image": str(self.image.resolve()) if self.image else None,
             "shared": shared,

@@ -39,6 +39,13 @@ def test_each_clock_has_its_own_true_time() -> None:
         assert record.clocks[name].seconds == pytest.approx([seconds] * 4, rel=1e-6), name
 
 
+def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
+    backend = FakeBackend(FakeClock())
+    clocks = Measurer(backend, Options(samples=2, samples_once=5), backend.clock.time).measure(CASE).clocks
+    assert len(clocks["queue"].seconds) == 2
+    assert [len(clocks[name].seconds) for name in ("event", "round_trip", "launch_event")] == [5] * 3
+
+
 @pytest.mark.parametrize(("synchronous", "gate"), [(False, "kernel"), (True, "")])
 def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) -> None:
     backend = FakeBackend(FakeClock(), synchronous=synchronous)
@@ -47,15 +54,13 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
     assert record.ledger["gate"] == gate
 
 
-def test_a_lean_record_has_the_primary_clock_and_its_launch_and_one_sample_where_time_is_short() -> None:
+@pytest.mark.parametrize("lean", [False, True])
+def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(lean: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
-    full, lean = (
-        Measurer(backend, Options(samples=9, case_seconds=1e-3), backend.clock.time).measure(CASE, lean)
-        for lean in (False, True)
-    )
-    assert len(full.clocks["queue"].seconds) == 3
-    assert lean.clocks.keys() == {"queue", "launch"}
-    assert lean.clocks["queue"].seconds == pytest.approx([20e-3])
+    measuring = Measurer(backend, Options(samples=9, case_seconds=1e-3), backend.clock.time)
+    clocks = measuring.measure(CASE, lean).clocks
+    assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if lean else 3))
+    assert (clocks.keys() == {"queue", "launch"}) == lean
 
 
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
