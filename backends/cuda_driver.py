@@ -117,7 +117,6 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         self._activate()
         self._stream = Stream()
         self._start, self._end = (call(driver.cuEventCreate, 0) for _ in range(2))
-        self._closed = False
 
     @classmethod
     def _device_count(cls) -> int:
@@ -163,9 +162,7 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         return DeviceArray(view, host.dtype, host.shape)
 
     def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
+        """Nothing to free: memory goes with its arrays, and the primary context is every library's."""
 
     def _new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceView:
         """New memory of the device; raises OutOfDeviceMemory."""

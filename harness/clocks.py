@@ -156,7 +156,9 @@ class Queue:
             GateExpired: if enqueueing takes longer however long a gate holds: the queue is full, or a call
                 waits for the device.
         """
-        for attempt in range(1, ATTEMPTS + 1):
+        attempts = 0
+        while True:
+            attempts += 1
             gate = self._backend.gate(self._prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
             if gate is None:
                 return None
@@ -171,11 +173,10 @@ class Queue:
                 gate.open()
                 with suppress(BackendError):
                     self._backend.synchronize()
-                if attempt == ATTEMPTS or not isinstance(error, GateExpired):
+                if attempts == ATTEMPTS or not isinstance(error, GateExpired):
                     raise
             else:
                 return gate
-        raise AssertionError("the last attempt returns or raises")
 
     def shorten(self) -> None:
         """To be called when a gate expired: from now on batches of at most half as many calls as then; in

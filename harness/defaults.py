@@ -54,7 +54,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     # from memory do wide elements want the units full, with few loads in flight for few registers each. In
     # CUDA words of two packed elements are a little faster in groups of 512, in OpenCL they are level. Swept
     # on an H200; eight loads are at times a quarter slower where the source nearly fills the cache:
-    # reports/examples, sweep and quick.
+    # reports/examples, sweep and quick-second-queue.
     packed = packs(problem)
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes and itemsize >= _WIDE
     usual = (4, 1024, 512 if packed and itemsize == _PAIRED else 256)

@@ -153,9 +153,8 @@ class Measurer:
         if lean:
             # Of a call longer than its budget one sample a process will do.
             budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
-        other = replace(budget, seconds=budget.seconds / 4, least=1)
-        if not lean:
-            other = replace(other, samples=self.options.samples_once or budget.samples)
+        samples = budget.samples if lean else self.options.samples_once or budget.samples
+        other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
             **self._launch_clocks(prepared.launches, other, lean),

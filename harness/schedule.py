@@ -16,9 +16,9 @@ GUESSED_OVERHEAD_S = 0.3
 LEAST_S = 0.01
 
 
-MOST_PROCESSES = {"limit": 3, "library": 3, "reference": 3}
+FEW_PROCESSES = 3
 """The most processes that measure a limit, which is the best of a sweep, or a baseline: a verdict on OpenCL
-and CUDA needs none of them. All measure the sides of that ratio."""
+and CUDA needs neither."""
 
 
 class Turn(NamedTuple):
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 
 
 def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
-    """All cases in the first process, then all in the next; what MOST_PROCESSES names in the first few only.
+    """All cases in the first process, then all in the next; limits and baselines in the first few only.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
     long, meets all of them alike. Each process begins with another one of them (A B C, B C A, C A B), as it
@@ -47,13 +47,13 @@ def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
         for group in groups:
             first = process % len(group)
             turned = (Turn(case, process) for case in group[first:] + group[:first])
-            yield from (turn for turn in turned if process < MOST_PROCESSES.get(_part(turn.case), processes))
+            yield from (turn for turn in turned if process < FEW_PROCESSES or _is_a_side(turn.case))
 
 
-def _part(case: Case) -> str:
-    """What a case is in a run: a limit, or what its backend is; empty where the backend has no row."""
+def _is_a_side(case: Case) -> bool:
+    """Whether a case is one side of the ratio of OpenCL to CUDA, or its control; so is one of no row."""
     entry = REGISTRY.get(case.backend)
-    return "limit" if case.role == "limit" else entry.role if entry else ""
+    return case.role != "limit" and (entry is None or entry.role in ("opencl", "cuda"))
 
 
 @dataclass

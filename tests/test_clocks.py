@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from backends.base import Gate, Prepared
-from backends.errors import BackendError
 from harness.clocks import (
     ATTEMPTS,
     FIXED_COST,
@@ -143,21 +142,6 @@ def test_the_number_of_calls_is_estimated_and_not_searched() -> None:
     assert backend.batches[-10:] == [2 * clock.calls, clock.calls] * 2 + [clock.calls, 2 * clock.calls] * 3
     assert backend.batches[-11] > clock.calls
     assert 2e-3 <= clock.calls * 20e-6 < 3e-3
-
-
-def test_what_an_expired_gate_says_is_not_taken_for_the_next_cases() -> None:
-    backend = FakeBackend(FakeClock(call=3e-3), synchronous=True)
-    prepared = prepared_on(backend)
-    queue = Queue(backend, prepared, backend.clock.time)
-
-    def fails(i: int) -> None:
-        type(prepared).enqueue(prepared, i)
-        raise BackendError("no more")
-
-    prepared.enqueue = fails  # type: ignore[method-assign]
-    with pytest.raises(BackendError, match="no more"):
-        queue.batch(1)
-    backend.synchronize()
 
 
 def test_a_slow_call_is_its_own_sample() -> None:

@@ -11,7 +11,7 @@
 // Whether the row may end inside the last item's vector, so that right neighbours lie in there, too.
 #define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
 
-// NVIDIA's GPUs take an element out of its word, its sign with it, in one instruction; the compilers need up to three.
+// NVIDIA's GPUs take an element out of its word, its sign with it, in one instruction; left alone, compilers take more.
 #define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
 #define HALO_BYTES (HALO * (VECTOR_BYTES / VECTOR_WIDTH))
 #define UNPACKS_HALO (UNPACKS && HALO_BYTES % 4 == 0)

@@ -44,3 +44,15 @@ __device__ inline LOADED with_nan(LOADED extreme, const LOADED *batch) {
   return extreme;
 }
 #endif
+
+// The smallest and the largest element of a batch at each place of a vector, in one pass.
+ALWAYS_INLINE void extremes_of(const LOADED *batch, LOADED *lowest, LOADED *highest) {
+  LOADED least = batch[0], most = batch[0];
+#pragma unroll
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
+    EACH_LANE LANE(least) = LESSER_NUMBER(LANE(batch[k]), LANE(least));
+    EACH_LANE LANE(most) = GREATER_NUMBER(LANE(batch[k]), LANE(most));
+  }
+  *lowest = with_nan(least, batch);
+  *highest = with_nan(most, batch);
+}

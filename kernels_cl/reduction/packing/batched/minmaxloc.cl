@@ -4,14 +4,8 @@
 // Always inlined, or else the batch goes through memory.
 ALWAYS_INLINE void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
                               ulong step) {
-  LOADED lowest = batch[0], highest = batch[0];
-#pragma unroll
-  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
-    EACH_LANE LANE(lowest) = LESSER_NUMBER(LANE(batch[k]), LANE(lowest));
-    EACH_LANE LANE(highest) = GREATER_NUMBER(LANE(batch[k]), LANE(highest));
-  }
-  lowest = with_nan(lowest, batch);
-  highest = with_nan(highest, batch);
+  LOADED lowest, highest;
+  extremes_of(batch, &lowest, &highest);
   bool is_beyond = false;
   EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(lowest), SPLAT(ELEMENT, lanes->lowest)) |
                              IS_HIGHER(LANE(highest), SPLAT(ELEMENT, lanes->highest)));
