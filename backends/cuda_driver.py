@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -181,11 +181,10 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         self._wait()
         return handle
 
-    def _elapsed(self, calls: Sequence[Callable[[], Any]]) -> float:
-        self._wait()
+    def _record_start(self) -> None:
         call(driver.cuEventRecord, self._start, self._stream.handle)
-        for each in calls:
-            each()
+
+    def _seconds_since_start(self) -> float:
         call(driver.cuEventRecord, self._end, self._stream.handle)
         call(driver.cuEventSynchronize, self._end)
         return float(call(driver.cuEventElapsedTime, self._start, self._end)) * 1e-3

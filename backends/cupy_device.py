@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -128,15 +128,13 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             self._stream.synchronize()
             return handle
 
-    def _elapsed(self, calls: Sequence[Callable[[], Any]]) -> float:
-        with typed_errors("waiting for an event"):
-            self._stream.synchronize()
-            self._start.record(self._stream)
-            for call in calls:
-                call()
-            self._end.record(self._stream)
-            self._end.synchronize()
-            return float(cupy.cuda.get_elapsed_time(self._start, self._end)) * 1e-3
+    def _record_start(self) -> None:
+        self._start.record(self._stream)
+
+    def _seconds_since_start(self) -> float:
+        self._end.record(self._stream)
+        self._end.synchronize()
+        return float(cupy.cuda.get_elapsed_time(self._start, self._end)) * 1e-3
 
     @property
     def _stream(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, cached_property
 from typing import Any, Self
@@ -22,6 +22,10 @@ LOST = frozenset({4, 46, 214, 220, 700, 702, 709, 710, *range(714, 720), 999})
 """Error codes, the same in CUDA's driver and runtime, after which a context is of no further use:
 deinitialised, device unavailable, uncorrectable ECC or NVLink error, illegal address, launch timeout, context
 destroyed, assert, traps, unknown."""
+
+HEAD_START_NS = 100_000
+"""Nanoseconds that the device spins before an event is recorded: the host enqueues what is timed meanwhile,
+else its time for that would lie between the events."""
 
 
 class NvidiaBackend(Backend):
@@ -62,6 +66,17 @@ class NvidiaBackend(Backend):
         self._wait()
         return spin
 
+    def _elapsed(self, calls: Sequence[Callable[[], Any]]) -> float:
+        """Seconds from before the first of these calls to after the last, by CUDA's events."""
+        with self._typed_errors("waiting for an event"):
+            self._activate()
+            self._wait()
+            self._spin(np.uint64(HEAD_START_NS))
+            self._record_start()
+            for call in calls:
+                call()
+            return self._seconds_since_start()
+
     def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
         """See :meth:`backends.base.Prepared.kernel_times`."""
         return cupti.kernel_times(prepared.enqueue, self.synchronize, calls)
@@ -90,6 +105,14 @@ class NvidiaBackend(Backend):
     @abstractmethod
     def _activate(self) -> None:
         """Makes our device (and stream, where an API has such a notion) the current one."""
+
+    @abstractmethod
+    def _record_start(self) -> None:
+        """Records an event on our stream."""
+
+    @abstractmethod
+    def _seconds_since_start(self) -> float:
+        """Records another, waits for it and tells the seconds between the two."""
 
     @abstractmethod
     def _new_spin(self) -> Spin:

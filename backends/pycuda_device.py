@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,16 +89,13 @@ class PycudaBackend(NvidiaBackend):
     def _free_all(self) -> None:
         """Frees what a backend holds beside its sources."""
 
-    def _elapsed(self, calls: Sequence[Callable[[], Any]]) -> float:
-        """Seconds from before the first of these calls to after the last, by CUDA's events."""
-        self.synchronize()
-        with typed_errors("waiting for an event"):
-            self._start.record(self._stream)
-            for call in calls:
-                call()
-            self._end.record(self._stream)
-            self._end.synchronize()
-            return float(self._end.time_since(self._start)) * 1e-3
+    def _record_start(self) -> None:
+        self._start.record(self._stream)
+
+    def _seconds_since_start(self) -> float:
+        self._end.record(self._stream)
+        self._end.synchronize()
+        return float(self._end.time_since(self._start)) * 1e-3
 
     def _allocate(self, nbytes: int) -> Any:
         """Device memory; raises OutOfDeviceMemory."""
