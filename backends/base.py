@@ -141,6 +141,15 @@ class Backend(ABC):
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         """Why this backend cannot run ``variant`` on ``problem``: the skip reason. None when it can."""
 
+    @classmethod  # noqa: B027 - most backends leave nothing
+    def forget(cls) -> None:
+        """Gives up what a closed backend leaves in this process for the next one, such as CUDA's context: the
+        next to be opened begins with a fresh one. Nothing made in the old one may be in use any more.
+
+        Raises:
+            BackendError: when something still holds it.
+        """
+
     def departures(self, problem: Problem) -> frozenset[Departure]:
         """On which special values the answer may differ from the problem's definition; a record's note says
         so. Empty but for libraries.

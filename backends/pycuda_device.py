@@ -86,6 +86,10 @@ class PycudaBackend(NvidiaBackend):
         self._free_all()
         contexts.leave()
 
+    @classmethod
+    def forget(cls) -> None:
+        contexts.forget()
+
     def _free_all(self) -> None:
         """Frees what a backend holds beside its sources."""
 

@@ -55,6 +55,20 @@ class Contexts:
         if self._users == 0:
             self._pop()
 
+    def forget(self) -> None:
+        """Destroys the contexts: those entered next are new ones.
+
+        Raises:
+            BackendError: when a backend is open, or another library holds a context.
+        """
+        if self._users:
+            raise BackendError(f"CUDA: {self._users} backends are open in this process")
+        while self._retained:
+            index, context = self._retained.popitem()
+            context.detach()
+            if _is_active(index):
+                raise BackendError(f"CUDA: another library holds the context of device {index}")
+
     def _pop(self) -> None:
         if not self._pushed:
             return
@@ -86,6 +100,14 @@ def typed_errors(doing: str) -> Iterator[None]:
     except drv.Error as error:
         kind = DeviceLost if _context_status() in LOST else BackendError
         raise kind(f"CUDA, {doing}: {error}") from error
+
+
+def _is_active(index: int) -> bool:
+    """Whether anything holds a device's primary context."""
+    from cuda.bindings import driver
+
+    _, _, active = driver.cuDevicePrimaryCtxGetState(index)
+    return bool(active)
 
 
 def _context_status() -> int:

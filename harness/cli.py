@@ -137,6 +137,9 @@ def run(
     processes: Annotated[
         int | None, typer.Option(min=1, max=99, help="Fresh processes a case, in place of the suite's.")
     ] = None,
+    contexts: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh contexts of a GPU a process, likewise.")
+    ] = None,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -160,6 +163,7 @@ def run(
         samples=samples,
         seed=seed,
         processes=processes,
+        contexts=contexts,
         budget=budget,
     )
     with _asked():

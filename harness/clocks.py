@@ -62,6 +62,7 @@ class Budget:
     ``samples``, or after ``seconds`` once ``least`` are there.
 
     ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
+    ``calls`` are those of a sample of the queue's clock, where they are known; else they are found.
     """
 
     samples: int = 15
@@ -69,6 +70,7 @@ class Budget:
     least: int = 3
     warm_up: float = 0.02
     width: float = NARROW
+    calls: int | None = None
 
     def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
         """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
@@ -221,9 +223,7 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
     call = _warm_up(queue, budget.warm_up, timer)
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
-    # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
-    first = int(1.1 * LONG_ENOUGH / max(call, 1e-9))
-    calls = grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
+    calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call)
     slopes, dropped = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
@@ -234,6 +234,13 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
     if 10 * dropped > taken:
         notes.append(f"{dropped} of {dropped + taken} slopes were not positive and were dropped")
     return replace(slopes, note="; ".join(notes))
+
+
+def _enough(queue: Queue, call: float) -> int:
+    """How many calls of about so many seconds a sample takes."""
+    # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
+    first = int(1.1 * LONG_ENOUGH / max(call, 1e-9))
+    return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
 
 
 def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clock, int]:

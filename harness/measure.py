@@ -6,9 +6,9 @@ This is all of a measurement that happens in one process; :mod:`harness.worker` 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +23,40 @@ from harness.problems.base import compare
 from harness.records import Case, Clock, Record
 
 _LOG_LINES = 4
-_LEAN_WARM_UP = 10e-3
-"""Seconds, where several processes measure a case."""
+_LEAN_WARM_UP = 5e-3
+"""Seconds, where another block has measured the case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a case is measured.
+    """What is measured on.
 
-    seed: of its random source. samples: the most a clock takes. case_seconds: for all clocks together. image:
-    the photograph that Laplace problems take; the default one when None. shared: the folder of sources and
-    answers that the workers of a run share; each makes its own when None. samples_once: the most of a clock
-    that no other process takes; samples when None.
+    seed: of the random sources. image: the photograph that Laplace problems take; the default one when None.
+    shared: the folder of sources and answers that the workers of a run share; each makes its own when None.
     """
 
     seed: int = 1
-    samples: int = 15
-    case_seconds: float = 2.0
     image: Path | None = None
     shared: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A block's share of the work on a case.
+
+    samples: the most that a clock takes. seconds: for all clocks together. lean: the primary clock and its
+    launch cost are enough, and one sample; the first block takes all clocks. samples_once: the most of a
+    clock that only this block takes; samples when None. calls: behind a sample, by the clock's name, as
+    another block found them.
+
+    Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
+    """
+
+    samples: int = 15
+    seconds: float = 2.0
+    lean: bool = False
     samples_once: int | None = None
+    calls: Mapping[str, int] = field(default_factory=dict)
 
 
 class WrongAnswer(Exception):
@@ -87,12 +101,8 @@ class Measurer:
         self.inputs = Inputs(backend, options.seed, options.image, options.shared)
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
 
-    def measure(self, case: Case, lean: bool = False) -> Record:
+    def measure(self, case: Case, share: Share) -> Record:
         """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
-
-        Args:
-            case: what to measure.
-            lean: take the primary clock and its launch cost, and leave out the other clocks.
 
         Raises:
             DeviceLost: when only a new process helps. Any error that is no BackendError passes too: nobody
@@ -102,7 +112,7 @@ class Measurer:
         if reason:
             return Record(case, "skipped", reason)
         try:
-            return self._measured(case, lean)
+            return self._measured(case, share)
         except WrongAnswer as wrong:
             return Record(case, "wrong", str(wrong), wrong.verification.error, wrong.verification.tolerance)
         except Unsupported as error:
@@ -112,14 +122,15 @@ class Measurer:
         except BackendError as error:
             return Record(case, "failed", reason_of(error))
 
-    def _measured(self, case: Case, lean: bool) -> Record:
+    def _measured(self, case: Case, share: Share) -> Record:
         with self.ready(case) as ready:
             ready.verify("before timing")
             start = self._timer()
-            measured, profiled = self._clocks(case, ready.prepared, lean)
+            measured, profiled = self._clocks(case, ready.prepared, share)
             seconds = self._timer() - start
             found = ready.verify("after timing")
-            ledger = self._ledger(case, ready) | ledgers.profile(measured, profiled)
+            # What was timed is the same in each block: the first tells it.
+            ledger = {} if share.lean else self._ledger(case, ready) | ledgers.profile(measured, profiled)
             is_held = clocks.HOST_BOUND not in measured["queue"].note
             ledger |= {"timing_seconds": seconds, "gate": self.backend.gate_kind if is_held else ""}
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
@@ -145,21 +156,22 @@ class Measurer:
             return prepared.result()
 
     def _clocks(
-        self, case: Case, prepared: Prepared, lean: bool
+        self, case: Case, prepared: Prepared, share: Share
     ) -> tuple[dict[str, Clock], KernelTimes | None]:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
         # Half of a case's time is the primary clock's.
-        budget = Budget(self.options.samples, self.options.case_seconds / 2)
-        if lean:
-            # Of a call longer than its budget one sample a process will do.
+        budget = Budget(share.samples, share.seconds / 2)
+        if share.lean:
             budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
-        samples = budget.samples if lean else self.options.samples_once or budget.samples
+        samples = share.samples if share.lean else share.samples_once or share.samples
         other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
+        primary = replace(budget, calls=share.calls.get("queue"))
+        empty = replace(other, calls=share.calls.get("launch"))
         found: dict[str, Clock | None] = {
-            "queue": clocks.queue_seconds(self.backend, prepared, budget, self._timer),
-            **self._launch_clocks(prepared.launches, other, lean),
+            "queue": clocks.queue_seconds(self.backend, prepared, primary, self._timer),
+            **self._launch_clocks(prepared.launches, empty, share.lean),
         }
-        if lean:
+        if share.lean:
             return {name: clock for name, clock in found.items() if clock is not None}, None
         found["event"] = clocks.event_seconds(prepared, other, self._timer)
         if case.role == "compare":

@@ -1,6 +1,6 @@
-"""One record of a case from those of the processes in which it was measured.
+"""One record of a case from those of the blocks in which it was measured.
 
-The file keeps a line a process; nothing measured is lost in merging but which process took how many calls a
+The file keeps a line a block; nothing measured is lost in merging but which block took how many calls a
 sample.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 from harness.records import Case, Clock, Record, Status
 
 REMARKS = ("note", "disagreement", "no_kernel_clock", "gate")
-"""What a ledger says in words; where its processes say several things, these are joined."""
+"""What a ledger says in words; where its blocks say several things, these are joined."""
 SECONDS = ("timing_seconds", "wall_seconds")
-"""What a ledger tells of the time that a case took; added up over its processes."""
+"""What a ledger tells of the time that a case took; added up over its blocks."""
 _GRAVITY: tuple[Status, ...] = ("ok", "skipped", "failed", "wrong")
 """Of several outcomes of one case the last of these is the case's."""
 
@@ -43,6 +43,7 @@ def _one(group: Sequence[Record]) -> Record:
         clocks={name: merged_clock([r.clocks[name] for r in measured if name in r.clocks]) for name in names},
         ledger=_ledger([record.ledger for record in measured]),
         process=0,
+        block=0,
     )
 
 

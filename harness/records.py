@@ -27,7 +27,8 @@ class Clock:
     """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note``
     says what weakens it, such as a host-bound library.
 
-    ``blocks`` tells of each sample which process took it, as long as ``seconds``; one block when left out.
+    ``blocks`` tells of each sample in which block of the run it was taken, as long as ``seconds``; one block
+    when left out.
     ``stopped`` says why sampling ended (:class:`harness.clocks.Stop`); empty where nobody noted it.
 
     Raises:
@@ -110,8 +111,9 @@ class Record:
 
     ``error`` and ``tolerance`` are those of the verification; ``clocks`` is keyed by :data:`CLOCKS`.
     ``ledger`` says what was timed: launches, result_location, source_hash, note. ``process`` is the number
-    of the worker process in which it was measured; of a case measured in several, it is 0 and the clocks'
-    ``blocks`` tell (:func:`harness.merging.merged`).
+    of the worker process in which it was measured, ``block`` that of the block (:mod:`harness.schedule`); of
+    a case measured in several both are 0 and the clocks' ``blocks`` tell
+    (:func:`harness.merging.merged`).
     """
 
     case: Case
@@ -122,13 +124,14 @@ class Record:
     clocks: dict[str, Clock] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
     process: int = 0
+    block: int = 0
 
-    def in_process(self, number: int) -> Record:
-        """The record as one of the process of that number, its clocks' samples too."""
+    def in_block(self, process: int, block: int) -> Record:
+        """The record as one of that process and block, its clocks' samples too."""
         clocks = {
-            name: replace(clock, blocks=(number,) * len(clock.seconds)) for name, clock in self.clocks.items()
+            name: replace(clock, blocks=(block,) * len(clock.seconds)) for name, clock in self.clocks.items()
         }
-        return replace(self, clocks=clocks, process=number)
+        return replace(self, clocks=clocks, process=process, block=block)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; :meth:`from_json` reverses it."""
@@ -142,6 +145,7 @@ class Record:
             "clocks": {name: asdict(clock) for name, clock in self.clocks.items()},
             "ledger": self.ledger,
             "process": self.process,
+            "block": self.block,
         }
 
     @classmethod
@@ -153,6 +157,7 @@ class Record:
         """
         try:
             clocks = {name: Clock.from_json(clock) for name, clock in data["clocks"].items()}
+            process = int(data.get("process", 0))
             return cls(
                 Case.from_json(data["case"]),
                 data["status"],
@@ -161,7 +166,9 @@ class Record:
                 data["tolerance"],
                 clocks,
                 dict(data["ledger"]),
-                int(data.get("process", 0)),
+                process,
+                # Before a process had several blocks it was one.
+                int(data.get("block", process)),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"record: {error!r} in {str(data)[:200]}") from error

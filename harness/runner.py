@@ -9,15 +9,16 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from harness.measure import Share
 from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
-from harness.schedule import Allotment, Turn, turns
+from harness.schedule import Allotment, Known, Turn, contexts_of, turns
 from harness.watch import Snapshot, watched
 from harness.workers import Worker, WorkerFailed
 
@@ -32,9 +33,10 @@ class RunOptions:
     """How a run is measured.
 
     seed: of the random sources. samples, case_seconds: the most a clock's samples and a case's timing may be,
-    shared by the processes. processes: how many fresh ones measure each case. budget: seconds for the whole
-    run, in place of case_seconds. limit_s: seconds after which a case without an answer is ended;
-    start_limit_s: the same for a worker's start. image: the photograph for Laplace problems. classes:
+    shared by the blocks that measure it. processes: how many fresh ones measure each case. contexts: how many
+    fresh contexts of a device, by its key, each of these has in turn; one where not given. budget: seconds
+    for the whole run, in place of case_seconds. limit_s: seconds after which a case without an answer is
+    ended; start_limit_s: the same for a worker's start. image: the photograph for Laplace problems. classes:
     ``module:Class`` of backends that are not in the registry, by name.
     """
 
@@ -42,6 +44,7 @@ class RunOptions:
     samples: int = 15
     case_seconds: float = 2.0
     processes: int = 1
+    contexts: Mapping[str, int] = field(default_factory=dict)
     budget: float | None = None
     limit_s: float = 60.0
     start_limit_s: float = 120.0
@@ -52,19 +55,21 @@ class RunOptions:
         """What one of the processes needs of it, as plain data (:class:`harness.measure.Options`)."""
         return {
             "seed": self.seed,
-            "samples": -(-self.samples // self.processes),
-            "samples_once": self.samples,
-            "case_seconds": self.case_seconds / self.processes,
             "image": str(self.image.resolve()) if self.image else None,
             "shared": shared,
         }
+
+    def share(self, case: Case, lean: bool) -> Share:
+        """What one of the blocks that measure a case has to do."""
+        blocks = self.processes * contexts_of(case, self.contexts)
+        return Share(-(-self.samples // blocks), self.case_seconds / blocks, lean, self.samples)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where a run is, told between two measurements.
 
-    ``done`` of ``total`` turns (a case in one process) are over; ``last`` is the latest record (None before
+    ``done`` of ``total`` turns (a case in one block) are over; ``last`` is the latest record (None before
     the first), ``next`` the case that comes now (None at the end).
     """
 
@@ -83,12 +88,13 @@ def run_cases(
     finished: Sequence[Record] = (),
     look: Callable[[Case], Snapshot] = lambda _: {},
 ) -> None:
-    """Measures the cases, in as many processes as the options say, and writes a record for each as soon as it
+    """Measures the cases, in as many blocks as the options say, and writes a record for each as soon as it
     is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
-    but only one worker is busy at a time. A case that is not right in one process is not tried in the next.
-    Ctrl-C ends the workers; what was measured is in the file.
+    but only one worker is busy at a time. A case that is not right in one block is not tried in the next, and
+    one that is known well enough is left out of a process's last blocks. Ctrl-C ends the workers; what was
+    measured is in the file.
 
     Args:
         cases: what to measure; every backend of a problem beside the others.
@@ -96,12 +102,14 @@ def run_cases(
         options: see there.
         progress: called between measurements only, and once at the end.
         skipped: cases that are not to be measured, with the skip reason that is recorded.
-        finished: records that are there already, one a case and process.
+        finished: records that are there already, one a case and block.
         look: at the state of a case's device, before and after it is measured.
     """
-    there = {Turn(record.case, record.process) for record in finished}
-    left = [turn for turn in turns(cases, options.processes) if turn not in there]
-    run = _Run(writer, options, look, skipped or {}, {r.case for r in finished if r.status != "ok"})
+    there = {Turn(record.case, record.process, record.block) for record in finished}
+    left = [turn for turn in turns(cases, options.processes, options.contexts) if turn not in there]
+    run = _Run(writer, options, look, skipped or {})
+    for record in finished:
+        run.note(record)
     run.measure(left, progress)
 
 
@@ -114,52 +122,68 @@ class _Run:
         options: RunOptions,
         look: Callable[[Case], Snapshot],
         reasons: Mapping[Case, str],
-        over: set[Case],
     ) -> None:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
-        self._over = over
+        self._over: set[Case] = set()
+        self._known = Known(options.contexts)
+        self._calls: dict[Case, dict[str, int]] = {}
         self._pictured: set[str] = set()
         self._allotment: Allotment | None = None
         self._to_measure = 0
 
+    def note(self, record: Record) -> None:
+        """Takes note of what a record of one block means for the blocks to come."""
+        if record.status != "ok":
+            self._over.add(record.case)
+        self._known.add(record)
+        self._calls.setdefault(record.case, {name: clock.calls for name, clock in record.clocks.items()})
+
     def measure(self, left: Sequence[Turn], progress: Callable[[Progress], None]) -> None:
-        """Every turn, the ones of a process in workers of their own."""
+        """Every turn, the ones of a process in workers of their own, the ones of a block in contexts of
+        theirs.
+        """
         if self._options.budget:
             ends_at = time.monotonic() + self._options.budget
             self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
         self._to_measure = sum(turn.case not in self._reasons for turn in left)
         last: Record | None = None
-        numbered = enumerate(left)
+        done = 0
         with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
-            for _, of_process in groupby(numbered, key=lambda item: item[1].process):
+            for _, of_process in groupby(left, key=lambda turn: turn.process):
                 with _Workers(self._options, shared, self._pictured) as workers:
-                    for done, turn in of_process:
-                        progress(Progress(done, len(left), last, turn.case))
-                        last = self._turn(workers, turn) or last
+                    for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):
+                        of_block = list(turns_of_block)
+                        enough = self._known.enough(of_block)
+                        for turn in of_block:
+                            progress(Progress(done, len(left), last, turn.case))
+                            last = self._turn(workers, turn, turn.case in enough) or last
+                            done += 1
         progress(Progress(len(left), len(left), last, None))
 
-    def _turn(self, workers: _Workers, turn: Turn) -> Record | None:
-        """The record of a turn, written; None of a case that is over."""
+    def _turn(self, workers: _Workers, turn: Turn, is_enough: bool) -> Record | None:
+        """The record of a turn, written; None of a case that is over, or known well enough."""
         case = turn.case
         self._to_measure -= case not in self._reasons
-        if case in self._over:
+        if case in self._over or is_enough:
             return None
         if case in self._reasons:
             record = Record(case, "skipped", self._reasons[case])
         else:
             record = self._measured(workers, turn)
-        record = record.in_process(turn.process)
-        if record.status != "ok":
-            self._over.add(case)
+        record = record.in_block(turn.process, turn.block)
+        self.note(record)
         self._writer.write(record)
         return record
 
     def _measured(self, workers: _Workers, turn: Turn) -> Record:
         start = time.monotonic()
         granted = self._allotment.seconds(start, 1 + self._to_measure) if self._allotment else None
+        share = replace(self._options.share(turn.case, turn.is_lean), calls=self._calls.get(turn.case, {}))
+        if granted:
+            share = replace(share, seconds=granted)
 
         def once() -> Record:
-            record, images = workers.measure(turn, granted)
+            record, images = workers.measure(turn, share)
             for image in images:
                 self._writer.write_image(image)
             return record
@@ -180,17 +204,16 @@ class _Workers:
     def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
         self._options, self._shared, self._pictured = options, shared, pictured
         self._live: dict[tuple[str, int], Worker] = {}
+        self._block: dict[tuple[str, int], int] = {}
         self._given_up: dict[tuple[str, int], str] = {}
 
-    def measure(self, turn: Turn, seconds: float | None) -> tuple[Record, list[dict[str, Any]]]:
-        """The record of a turn and the pictures that came with it; ``seconds`` for its timing, if given."""
+    def measure(self, turn: Turn, share: Share) -> tuple[Record, list[dict[str, Any]]]:
+        """The record of a turn and the pictures that came with it."""
         case = turn.case
         key = case.backend, case.device
-        granted = {} if seconds is None else {"case_seconds": seconds}
         try:
-            worker = self._live.get(key) or self._start(key)
-            wanted = {"crop": self._wants_crop(case), "lean": turn.is_lean}
-            request = {"case": case.to_json(), **wanted, **granted}
+            worker = self._worker(key, turn.block)
+            request = {"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)}
             answer = worker.ask(request, self._options.limit_s)
             if answer["last"]:
                 self._retire(key)
@@ -201,6 +224,22 @@ class _Workers:
         except (KeyError, TypeError, ValueError) as error:
             self._retire(key)
             return Record(case, "failed", f"the worker's answer cannot be read: {error!r}"), []
+
+    def _worker(self, key: tuple[str, int], block: int) -> Worker:
+        """The worker of a device, which was in no block but this with the context that it is in."""
+        if self._block.setdefault(key, block) != block:
+            self._block[key] = block
+            self._renew(key)
+        return self._live.get(key) or self._start(key)
+
+    def _renew(self, key: tuple[str, int]) -> None:
+        """Has a live worker begin with a fresh context; one that cannot is ended, as a fresh process will."""
+        worker = self._live.get(key)
+        if worker:
+            try:
+                worker.renew(self._options.start_limit_s)
+            except WorkerFailed:
+                self._retire(key)
 
     def _start(self, key: tuple[str, int]) -> Worker:
         if key in self._given_up:

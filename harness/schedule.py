@@ -1,59 +1,110 @@
-"""In what order a run measures, in which process, and for how long each."""
+"""In what order a run measures, in which block, and for how long each.
+
+A block is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
+drawn anew with each (on an H200 an empty kernel takes 1.40 us in one context and 1.57 in the next, in OpenCL
+as in CUDA), so that blocks, and not samples, are the independent witnesses that a verdict needs. A process
+has one block or, of a GPU, several, one after the other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from backends import REGISTRY
-from harness.records import Case
+from harness.problems import Problem
+from harness.records import Case, Record
+from harness.stopping import NARROW, mean_is_narrow
 
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
 LEAST_S = 0.01
-
-
-FEW_PROCESSES = 3
-"""The most processes that measure a limit, which is the best of a sweep, or a baseline: a verdict on OpenCL
-and CUDA needs neither."""
+LEAST_BLOCKS = 8
+"""Blocks of a process in which a case is measured however well it is known: where a context is one of two
+kinds, a few of them may all be of one."""
 
 
 class Turn(NamedTuple):
-    """A case in one of the processes that measure it."""
+    """A case in one of the blocks that measure it, and the process that the block is of."""
 
     case: Case
     process: int
+    block: int
 
     @property
     def is_lean(self) -> bool:
         """Whether only the primary clock is taken, and what the net ratio needs: a verdict rests on these,
-        and on as many processes as the time allows. The first process takes all clocks.
+        and on as many blocks as the time allows. The first block takes all clocks.
         """
-        return self.process > 0
+        return self.block > 0
 
 
-def turns(cases: Sequence[Case], processes: int) -> Iterator[Turn]:
-    """All cases in the first process, then all in the next; limits and baselines in the first few only.
+def turns(cases: Sequence[Case], processes: int, contexts: Mapping[str, int]) -> Iterator[Turn]:
+    """All cases in the first block of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
-    long, meets all of them alike. Each process begins with another one of them (A B C, B C A, C A B), as it
-    may matter what was measured just before.
+    long, meets all of them alike. Each block begins with another one of them (A B C, B C A, C A B), as it may
+    matter what was measured just before.
+
+    Args:
+        cases: all of a run.
+        processes: how many measure each case.
+        contexts: blocks a process of the devices (by their keys) that have several; see :func:`contexts_of`.
     """
-    groups = [list(group) for _, group in groupby(cases, key=lambda case: (case.problem, case.cache))]
-    for process in range(processes):
+    groups = [list(group) for _, group in groupby(cases, key=problem_of)]
+    most = max([1, *contexts.values()])
+    for block in range(processes * most):
+        process, context = divmod(block, most)
         for group in groups:
-            first = process % len(group)
-            turned = (Turn(case, process) for case in group[first:] + group[:first])
-            yield from (turn for turn in turned if process < FEW_PROCESSES or _is_a_side(turn.case))
+            sides = [case for case in group if context < contexts_of(case, contexts)]
+            first = block % max(1, len(sides))
+            yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
 
 
-def _is_a_side(case: Case) -> bool:
-    """Whether a case is one side of the ratio of OpenCL to CUDA, or its control; so is one of no row."""
-    entry = REGISTRY.get(case.backend)
-    return case.role != "limit" and (entry is None or entry.role in ("opencl", "cuda"))
+def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
+    """In how many blocks of a process a case is measured: a limit, which is the best of a sweep, in one."""
+    return 1 if case.role == "limit" else contexts.get(f"{case.backend}:{case.device}", 1)
+
+
+def problem_of(case: Case) -> tuple[Problem, str]:
+    """What the cases that are compared with each other have in common."""
+    return case.problem, case.cache
+
+
+class Known:
+    """What is known of each case so far: when its further blocks would tell no more."""
+
+    def __init__(self, contexts: Mapping[str, int]) -> None:
+        self._contexts = contexts
+        self._medians: dict[Case, list[float]] = {}
+
+    def add(self, record: Record) -> None:
+        """Takes note of a record of one block."""
+        clock = record.clocks.get("queue")
+        if clock and clock.seconds:
+            self._medians.setdefault(record.case, []).append(median(clock.seconds))
+
+    def enough(self, of_block: Sequence[Turn]) -> set[Case]:
+        """The cases of a block that need not be measured in it: those whose problem's ratios are narrow.
+
+        All sides of a problem or none: each must have as many blocks as the other.
+        """
+        if not of_block:
+            return set()
+        _, _, block = of_block[0]
+        if block % max([1, *self._contexts.values()]) < LEAST_BLOCKS:
+            return set()
+        groups = (list(group) for _, group in groupby(of_block, key=lambda turn: problem_of(turn.case)))
+        # Of two sides as wide as this the ratio is as wide as NARROW.
+        return {
+            turn.case
+            for group in groups
+            if all(mean_is_narrow(self._medians.get(t.case, ()), NARROW / math.sqrt(2)) for t in group)
+            for turn in group
+        }
 
 
 @dataclass

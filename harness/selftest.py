@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from tempfile import TemporaryDirectory
 
@@ -119,7 +119,7 @@ def _process(
             # Whatever it does to a side to be the second, each side is now and then.
             first = (number + process) % 2
             for side in (first, 1 - first):
-                yield (case, number, side), _clock(workers[side], case, options.limit_s)
+                yield (case, number, side), _clock(workers[side], case, options)
         for worker in workers:
             worker.finish()
     finally:
@@ -127,8 +127,9 @@ def _process(
             worker.kill()
 
 
-def _clock(worker: Worker, case: Case, limit_s: float) -> Clock:
-    answer = worker.ask({"case": case.to_json(), "crop": False, "lean": True}, limit_s)
+def _clock(worker: Worker, case: Case, options: RunOptions) -> Clock:
+    share = asdict(options.share(case, lean=True))
+    answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, options.limit_s)
     record = Record.from_json(answer["record"])
     if record.status != "ok":
         raise WorkerFailed(f"{case.problem.label}: {record.reason}")

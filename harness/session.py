@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from backends import available
+from backends import REGISTRY, available
 from backends.devices import DeviceInfo
 from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.controls import with_controls
@@ -32,8 +32,8 @@ BUDGET_SAMPLES = 100
 class Request:
     """What a person asks for; a run file keeps it, so that the run can be resumed.
 
-    ``samples`` and ``processes`` None mean the suite's number; ``budget`` is seconds for the whole run; empty
-    ``backends`` and ``devices`` mean all.
+    ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
+    whole run; empty ``backends`` and ``devices`` mean all.
     """
 
     suite: str = "quick"
@@ -43,6 +43,7 @@ class Request:
     samples: int | None = None
     seed: int = 1
     processes: int | None = None
+    contexts: int | None = None
     budget: float | None = None
 
 
@@ -87,19 +88,28 @@ def plan_run(request: Request) -> Plan:
     by_key = {(device.backend, device.index): device for device in devices}
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
     skipped = {case: reason for case, reason in reasons.items() if reason is not None}
-    kinds = {by_key[case.backend, case.device].kind for case in cases if case not in skipped}
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
     options = RunOptions(
         seed=request.seed,
         samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
         case_seconds=suite.measure.case_seconds,
-        processes=request.processes or suite.measure.processes_on(kinds),
+        processes=request.processes or suite.measure.processes,
+        contexts=_contexts(devices, request.contexts or suite.measure.gpu_contexts),
         budget=request.budget,
         limit_s=suite.measure.limit_s,
         image=image,
     )
     return Plan(request, suite, options, devices, missing, cases, skipped)
+
+
+def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
+    """The devices that have so many contexts a process: GPUs, through the two APIs that are compared."""
+    return {
+        device.key: count
+        for device in devices
+        if count > 1 and device.kind != "cpu" and REGISTRY[device.backend].role in ("opencl", "cuda")
+    }
 
 
 def _nothing(suite: Suite, request: Request, missing: Mapping[str, str]) -> str:
@@ -224,9 +234,10 @@ def _options(plan: Plan) -> dict[str, Any]:
         "case_seconds": options.case_seconds,
         "limit_s": options.limit_s,
         "processes": options.processes,
+        "contexts": dict(options.contexts),
         "budget": options.budget,
     }
 
 
-_BEFORE_PROCESSES = {"processes": 1, "budget": None}
+_BEFORE_PROCESSES = {"processes": 1, "contexts": {}, "budget": None}
 """The options of runs begun before these were."""

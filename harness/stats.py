@@ -1,7 +1,7 @@
 """Statistics of samples: medians, intervals, ratios, verdicts. Pure functions on plain numbers.
 
-A side of a ratio is its samples in blocks, one block a process: samples of one process share its memory
-layout, clocks and luck, and are no independent witnesses of the next process. See :func:`centre` and
+A side of a ratio is its samples in blocks, each of a fresh context of the device: samples of one context
+share its memory layout, clocks and luck, and are no independent witnesses of the next. See :func:`centre` and
 :func:`ratio_interval`.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 Blocks = Sequence[Sequence[float]]
-"""Samples of one clock, a block a process; a single block where it is not known which process they are of."""
+"""Samples of one clock by block; a single one where it is not known which block they are of."""
 
 Verdict = Literal["same", "faster", "slower", "ambiguous"]
 VERDICTS: tuple[Verdict, ...] = ("same", "faster", "slower", "ambiguous")
@@ -114,7 +114,7 @@ def speed_ratio(first_seconds: float, second_seconds: float) -> float:
 def blocks(seconds: Sequence[float], ids: Sequence[Any] = ()) -> list[list[float]]:
     """The usable samples by the block that each is of, in the order of first appearance.
 
-    ``ids`` names the block (process) of each sample; without one for each all samples are one block.
+    ``ids`` names the block of each sample; without one for each all samples are one block.
     """
     if len(ids) != len(seconds):
         ids = [None] * len(seconds)
@@ -127,7 +127,7 @@ def blocks(seconds: Sequence[float], ids: Sequence[Any] = ()) -> list[list[float
 def centre(side: Blocks) -> float:
     """What a side takes: the median of each block, averaged over the blocks; NaN without a sample.
 
-    The median because a sample may have been interrupted. The mean because processes do not only scatter: on
+    The median because a sample may have been interrupted. The mean because contexts do not only scatter: on
     an H200 one launches in 1.4 us, the next in 1.6, and the median of some is one or the other.
     """
     medians = [np.median(block) for block in side]
@@ -148,7 +148,7 @@ def ratio_interval(
     """Bootstrap percentile interval of the first's speed over the second's, the ratio of their centres.
 
     Samples of one block a side are resampled one by one. Where there are more, whole blocks are resampled, so
-    that what differs from process to process is in the interval. Where blocks, or samples fewer than
+    that what differs from context to context is in the interval. Where blocks, or samples fewer than
     :func:`many_samples`, are resampled, it is widened for their small number: by t over z, and by the part of
     the variance that resampling few loses (Davison and Hinkley, Bootstrap Methods, 3.8; Hesterberg, What
     Teachers Should Know about the Bootstrap, 2015). A side of less than FEWEST_SAMPLES has no interval. The
@@ -223,7 +223,7 @@ def _interval(
     first, second = sides[:2]
     draws = 1 if paired and len(first) == len(second) >= FEWEST_PAIRS else 2
     with np.errstate(all="ignore"):
-        # What launching costs differs from process to process, and with it a case's time there: the two are
+        # What launching costs differs from context to context, and with it a case's time there: the two are
         # drawn together.
         replicates = ratio(*(_resampled_centres(side, place % draws) for place, side in enumerate(sides)))
         estimate = float(ratio(*map(centre, sides)))

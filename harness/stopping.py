@@ -1,8 +1,9 @@
-"""When there are samples enough: once the interval of their median is narrow."""
+"""When there are samples enough, or blocks: once the interval of what they tell is narrow."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from functools import cache
 
@@ -11,7 +12,7 @@ CONFIDENCE = 0.95
 often, which is why a verdict rests on an interval of its own."""
 
 NARROW = 0.01
-"""Share of the median below which its interval is narrow enough to stop."""
+"""Share of the median, or of a ratio, below which its interval is narrow enough to stop."""
 
 
 @cache
@@ -47,3 +48,21 @@ def is_narrow(samples: Sequence[float], width: float) -> bool:
         return False
     low, high = interval
     return high - low < width * (low + high) / 2
+
+
+def mean_is_narrow(values: Sequence[float], width: float) -> bool:
+    """Whether the interval of the mean of independent values is narrower than ``width`` times the mean.
+
+    Student's; False of fewer than two.
+    """
+    if len(values) < 2:
+        return False
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return 2 * _student(len(values) - 1) * error < width * statistics.mean(values)
+
+
+@cache
+def _student(degrees: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.isf((1 - CONFIDENCE) / 2, degrees))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -83,26 +83,21 @@ class _Table(BaseModel):
 class Measure(_Table):
     """How long to measure.
 
-    samples: of a case, at most. case_seconds: that its timing may take. processes: fresh ones that measure
-    each case, sharing both; gpu_processes: the same where a GPU is measured. limit_s: seconds until it counts
-    as hung. controls: whether to measure them too (:mod:`harness.controls`). reference_limit_bytes: the
-    reference backend, slow by design, skips larger sources (0: it skips none). all_libraries: also those
-    baselines that are else measured only when named.
+    samples: of a case, at most, but one a block. case_seconds: that its timing may take. processes: fresh
+    ones that measure each case, sharing both; gpu_contexts: fresh contexts of a GPU that each of these has in
+    turn, for OpenCL and CUDA. limit_s: seconds until it counts as hung. controls: whether to measure them too
+    (:mod:`harness.controls`). reference_limit_bytes: the reference backend, slow by design, skips larger
+    sources (0: it skips none). all_libraries: also those baselines that are else measured only when named.
     """
 
     samples: int = Field(default=9, ge=3)
     case_seconds: float = Field(default=1.0, gt=0)
     processes: int = Field(default=1, ge=1, le=99)
-    gpu_processes: int | None = Field(default=None, ge=1, le=99)
+    gpu_contexts: int = Field(default=1, ge=1, le=99)
     limit_s: float = Field(default=60.0, gt=0)
     controls: bool = True
     reference_limit_bytes: int = Field(default=0, ge=0)
     all_libraries: bool = False
-
-    def processes_on(self, kinds: Collection[str]) -> int:
-        """How many processes measure each case of a run on devices of these kinds."""
-        on_gpu = any(kind != "cpu" for kind in kinds)
-        return (on_gpu and self.gpu_processes) or self.processes
 
 
 class _Block(_Table):

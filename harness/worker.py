@@ -1,19 +1,19 @@
 """One backend on one device in one process: ``python -m harness.worker BACKEND DEVICE OPTIONS``.
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
-``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool, "lean": bool}`` with
-``{"record": ..., "crops": ..., "last": bool}``; ``case_seconds`` in the request is for that case in place of
-the options'. After an answer with ``last`` the worker ends, because the device is lost or in an unknown
-state. At the end of its input it ends too.
+``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool, "share": ...}`` with
+``{"record": ..., "crops": ..., "last": bool}``, and ``{"renew": true}``, which has it open the device anew in
+a fresh context, as it answered first. After an answer with ``last`` the worker ends, because the device is
+lost or in an unknown state; after ``unavailable`` too. At the end of its input it ends as well.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -22,28 +22,56 @@ from backends import open_backend
 from backends.base import Backend
 from backends.errors import BackendError
 from harness import crops
-from harness.measure import Measurer, Options, reason_of
+from harness.measure import Measurer, Options, Share, reason_of
 from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import strict_json
 
 
-def serve(measurer: Measurer, requests: IO[str], answers: IO[str]) -> None:
-    """Answers requests until their end or until an answer was the last."""
+def serve(opened: Callable[[], Backend], options: Options, requests: IO[str], answers: IO[str]) -> None:
+    """Opens a backend and answers requests until their end, until an answer was the last or until there is
+    no backend.
+    """
+    wants_more = True
+    while wants_more:
+        try:
+            backend = opened()
+        except BackendError as error:
+            _send(answers, {"unavailable": reason_of(error)})
+            return
+        with backend:
+            _send(answers, {"ready": True})
+            wants_more = _served(Measurer(backend, options), requests, answers)
+        kind = type(backend)
+        del backend
+        # What is still referred to in the old context would keep it.
+        gc.collect()
+        if wants_more:
+            try:
+                kind.forget()
+            except BackendError as error:
+                _send(answers, {"unavailable": reason_of(error)})
+                return
+
+
+def _served(measurer: Measurer, requests: IO[str], answers: IO[str]) -> bool:
+    """Answers requests for cases; whether one for a fresh context ended them."""
     for line in requests:
-        answer = respond(measurer, json.loads(line))
+        request = json.loads(line)
+        if "renew" in request:
+            return True
+        answer = respond(measurer, request)
         _send(answers, answer)
         if answer["last"]:
-            return
+            return False
+    return False
 
 
 def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
     case = Case.from_json(request["case"])
-    if "case_seconds" in request:
-        measurer.options = replace(measurer.options, case_seconds=float(request["case_seconds"]))
     try:
-        record = measurer.measure(case, lean=request["lean"])
+        record = measurer.measure(case, Share(**request["share"]))
         pictures = _crops(measurer, case) if request["crop"] and record.status == "ok" else {}
     except Exception as error:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
@@ -89,15 +117,7 @@ def main(arguments: list[str]) -> None:
     name, device, text = arguments
     raw = json.loads(text)
     paths = {name: Path(raw[name]) for name in ("image", "shared") if raw.get(name)}
-    options = Options(**{**raw, **paths})
-    try:
-        backend = _open(name, int(device))
-    except BackendError as error:
-        _send(answers, {"unavailable": reason_of(error)})
-        return
-    with backend:
-        _send(answers, {"ready": True})
-        serve(Measurer(backend, options), requests, answers)
+    serve(lambda: _open(name, int(device)), Options(**{**raw, **paths}), requests, answers)
 
 
 if __name__ == "__main__":

@@ -49,9 +49,7 @@ class Worker:
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
         try:
-            hello = self._answer(limit_s)
-            if "unavailable" in hello:
-                raise WorkerFailed(str(hello["unavailable"]))
+            _check_hello(self._answer(limit_s))
         except BaseException:
             self.kill()
             raise
@@ -67,6 +65,14 @@ class Worker:
             self._stdin.write(json.dumps(request).encode() + b"\n")
             self._stdin.flush()
         return self._answer(limit_s)
+
+    def renew(self, limit_s: float) -> None:
+        """Has the worker open its device in a fresh context.
+
+        Raises:
+            WorkerFailed: if it has not within ``limit_s`` seconds; kill the worker then.
+        """
+        _check_hello(self.ask({"renew": True}, limit_s))
 
     def finish(self) -> None:
         """Lets the worker end by itself, for a few seconds."""
@@ -127,3 +133,8 @@ class Worker:
         raw = os.pread(self._stderr.fileno(), _STDERR_BYTES, max(0, size - _STDERR_BYTES))
         lines = [line for line in raw.decode(errors="replace").splitlines() if line.strip()]
         return "; its last words:\n" + "\n".join(lines[-_STDERR_LINES:]) if lines else ""
+
+
+def _check_hello(hello: Mapping[str, Any]) -> None:
+    if "unavailable" in hello:
+        raise WorkerFailed(str(hello["unavailable"]))

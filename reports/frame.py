@@ -41,9 +41,9 @@ class Row:
     op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
-    launch_note likewise. sampling: how many samples, in how many processes, and what ended them; precise:
-    whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples, a block a
-    process. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
+    launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
+    whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples by their
+    blocks. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
     launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
     clocks that contradict each other.
     width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
@@ -213,18 +213,18 @@ def _centre(record: Record, clock: str) -> float:
 
 
 def blocks_of(clock: Clock | None) -> Blocks:
-    """The usable samples of a clock by the process that each is of, where the record says; else one block."""
+    """The usable samples of a clock by the block that each is of, where the record says; else one block."""
     return stats.blocks(clock.seconds, clock.blocks) if clock else []
 
 
 def _sampling(clock: Clock | None) -> str:
     if clock is None:
         return ""
-    count, processes = len(clock.seconds), len(set(clock.blocks))
+    count, contexts = len(clock.seconds), len(set(clock.blocks))
     ended = f", ended by: {plain(clock.stopped)}" if clock.stopped else ""
     return (
         f"{count} sample{'s' * (count != 1)} of {clock.calls} calls and twice as many in "
-        f"{processes} process{'es' * (processes != 1)}{ended}"
+        f"{contexts} fresh context{'s' * (contexts != 1)}{ended}"
     )
 
 

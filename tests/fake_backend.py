@@ -99,6 +99,12 @@ class FakeBackend(Backend):
         return [DEVICE]
 
     @classmethod
+    def forget(cls) -> None:
+        _note("forgotten")
+        if "keeps context" in json.loads(os.environ.get(ENVIRONMENT, "{}")):
+            raise errors.BackendError("something holds the context")
+
+    @classmethod
     def open(cls, index: int) -> Self:
         _note("opened")
         fault = json.loads(os.environ.get(ENVIRONMENT, "{}")).get("start")

@@ -7,7 +7,7 @@ import pytest
 from backends.devices import KernelTimes, Launch
 from harness.bias import disagreement, kernel_seconds, launch_clocks
 from harness.clocks import HOST_BOUND, Budget
-from harness.measure import Measurer, Options
+from harness.measure import Measurer, Options, Share
 from harness.problems import Reduction
 from harness.records import Case, Clock
 from harness.variants import Plain
@@ -115,8 +115,8 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
         FakePrepared, "kernel_times", lambda self, _: seen if self.problem == PROBLEM else empty
     )
     backend = FakeBackend(FakeClock(call=20e-6))
-    record = Measurer(backend, Options(samples=3), backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, Plain())
+    record = Measurer(backend, Options(), backend.clock.time).measure(
+        Case("fake", 0, PROBLEM, Plain()), Share(3)
     )
     assert record.status == "ok"
     assert record.clocks["kernel"].seconds == (90e-6,) * 3
@@ -127,8 +127,8 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
 def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: KernelTimes(note="no privileges"))
     backend = FakeBackend(FakeClock())
-    record = Measurer(backend, Options(samples=3), backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, Plain())
+    record = Measurer(backend, Options(), backend.clock.time).measure(
+        Case("fake", 0, PROBLEM, Plain()), Share(3)
     )
     assert record.status == "ok"
     assert "kernel" not in record.clocks

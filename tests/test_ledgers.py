@@ -6,7 +6,7 @@ import pytest
 
 from backends import open_backend
 from harness.accumulators import accumulator
-from harness.measure import Measurer, Options
+from harness.measure import Measurer, Options, Share
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Case
 from harness.variants import ReductionVariant
@@ -32,7 +32,7 @@ def test_the_type_that_our_kernels_compute_in(problem: Problem, expected: str) -
 def test_a_record_says_what_was_timed() -> None:
     case = Case("opencl", 0, Reduction("sum", "int32", (50_000,)), ReductionVariant(group_size=4, groups=2))
     with open_backend("opencl") as backend:
-        record = Measurer(backend, Options(samples=3, case_seconds=0.05)).measure(case)
+        record = Measurer(backend, Options()).measure(case, Share(3, 0.05))
     ledger = record.ledger
     assert record.status == "ok"
     assert ledger["build_options"][0] == "-cl-std=CL1.2"

@@ -15,7 +15,7 @@ from PIL import Image
 from backends.devices import DeviceArray
 from backends.errors import DeviceLost
 from harness import crops
-from harness.measure import Measurer, Options
+from harness.measure import Measurer, Options, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array
 from harness.records import Case
@@ -23,15 +23,16 @@ from harness.variants import Plain
 from tests.fake_backend import ENVIRONMENT, FakeBackend, FakeClock
 
 CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), Plain())
+FOUR = Share(samples=4)
 
 
 def measurer(clock: FakeClock) -> Measurer:
     backend = FakeBackend(clock)
-    return Measurer(backend, Options(samples=4), backend.clock.time)
+    return Measurer(backend, Options(), backend.clock.time)
 
 
 def test_each_clock_has_its_own_true_time() -> None:
-    record = measurer(FakeClock(call=20e-6, empty=2e-6, enqueue=5e-6, fixed=30e-6)).measure(CASE)
+    record = measurer(FakeClock(call=20e-6, empty=2e-6, enqueue=5e-6, fixed=30e-6)).measure(CASE, FOUR)
     assert record.status == "ok"
     true = {"queue": 20e-6, "launch": 2e-6, "launch_event": 2e-6, "event": 20e-6, "round_trip": 55e-6}
     assert set(record.clocks) == set(true)
@@ -41,7 +42,7 @@ def test_each_clock_has_its_own_true_time() -> None:
 
 def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
     backend = FakeBackend(FakeClock())
-    clocks = Measurer(backend, Options(samples=2, samples_once=5), backend.clock.time).measure(CASE).clocks
+    clocks = Measurer(backend, Options(), backend.clock.time).measure(CASE, Share(2, samples_once=5)).clocks
     assert len(clocks["queue"].seconds) == 2
     assert [len(clocks[name].seconds) for name in ("event", "round_trip", "launch_event")] == [5] * 3
 
@@ -50,27 +51,36 @@ def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
 def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) -> None:
     backend = FakeBackend(FakeClock(), synchronous=synchronous)
     backend.gate_kind = "kernel"
-    record = Measurer(backend, Options(samples=4), backend.clock.time).measure(CASE)
+    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR)
     assert record.ledger["gate"] == gate
 
 
 @pytest.mark.parametrize("lean", [False, True])
 def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(lean: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
-    measuring = Measurer(backend, Options(samples=9, case_seconds=1e-3), backend.clock.time)
-    clocks = measuring.measure(CASE, lean).clocks
+    measuring = Measurer(backend, Options(), backend.clock.time)
+    clocks = measuring.measure(CASE, Share(9, 1e-3, lean)).clocks
     assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if lean else 3))
     assert (clocks.keys() == {"queue", "launch"}) == lean
 
 
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
     case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
-    assert set(measurer(FakeClock()).measure(case).clocks) == {"queue", "launch", "launch_event", "event"}
+    clocks = measurer(FakeClock()).measure(case, FOUR).clocks
+    assert set(clocks) == {"queue", "launch", "launch_event", "event"}
+
+
+def test_the_calls_behind_a_sample_can_be_given() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6, empty=2e-6))
+    share = Share(2, 1.0, lean=True, calls={"queue": 7, "launch": 9})
+    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, share)
+    assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
+    assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
 
 
 def test_the_same_launches_cost_is_measured_once() -> None:
     measuring = measurer(FakeClock())
-    first, second = measuring.measure(CASE), measuring.measure(CASE)
+    first, second = measuring.measure(CASE, FOUR), measuring.measure(CASE, FOUR)
     assert first.clocks["launch"] is second.clocks["launch"]
 
 
@@ -98,7 +108,7 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
     measuring = measurer(FakeClock())
     monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
     case = Case("fake", 0, Reduction("max", "int32", (500,)), Plain(), "cold")
-    ledger = measuring.measure(case).ledger
+    ledger = measuring.measure(case, FOUR).ledger
     assert ledger["sources"] == count
     assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
 
@@ -106,7 +116,7 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
 def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "DeviceLost"}))
     with pytest.raises(DeviceLost):
-        measurer(FakeClock()).measure(CASE)
+        measurer(FakeClock()).measure(CASE, FOUR)
 
 
 def picture(png: str) -> Array:
@@ -152,7 +162,7 @@ def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.Monke
     monkeypatch.setattr(measuring.backend, "upload", counted)
     cold = replace(CASE, cache="cold", problem=Reduction("max", "int32", (500,)))
     for case in (CASE, CASE, cold, CASE):
-        assert measuring.measure(case).status == "ok"
+        assert measuring.measure(case, FOUR).status == "ok"
     assert sizes.count(1000) == 2
     assert sizes.count(500) > 1
 

@@ -18,7 +18,7 @@ from harness.variants import Plain
 def record(process: int, *seconds: float, n: int = 1, **fields: Any) -> Record:
     case = Case("fake", 0, Reduction("min", "int32", (n,)), Plain())
     clocks = {"queue": Clock(seconds, 10 - process, stopped="interval")} if seconds else {}
-    return Record(case, fields.pop("status", "ok"), clocks=clocks, **fields).in_process(process)
+    return Record(case, fields.pop("status", "ok"), clocks=clocks, **fields).in_block(process, process)
 
 
 def test_samples_are_joined_and_know_their_process() -> None:

@@ -17,7 +17,7 @@ from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
 from harness.runner import LIMIT_SHARE, Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
-from harness.schedule import LEAST_S
+from harness.schedule import LEAST_S, Known
 from harness.shared import Shared
 from harness.variants import Plain
 from harness.workers import Worker
@@ -257,6 +257,71 @@ def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
     assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
 
 
+TWICE = replace(THREE, processes=2, contexts={"fake:0": 3}, case_seconds=6.0)
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
+def test_every_block_has_a_fresh_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    faults(monkeypatch, **({"keeps context": "yes"} if keeps else {}))
+    found = run(tmp_path, CASES[:2], TWICE)
+    # A context that cannot be given up is left with its process.
+    assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
+    assert [(t.case, t.process, t.block) for t in found.turns] == [
+        (c, b // 3, b) for b in range(6) for c in CASES[:2]
+    ]
+    for record in found.records:
+        assert record.status == "ok"
+        assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
+        assert set(record.clocks["round_trip"].blocks) == {0}
+        assert record.ledger["launches"]
+    lean = [turn for turn in found.turns if turn.block]
+    assert {len(turn.clocks["queue"].seconds) for turn in lean} == {2}, "nine samples by six blocks"
+
+
+def test_a_block_takes_as_many_calls_a_sample_as_the_first(tmp_path: Path) -> None:
+    found = run(tmp_path, CASES[:1], TWICE)
+    assert len({turn.clocks["queue"].calls for turn in found.turns}) == 1
+
+
+def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Known, "enough", lambda _, of_block: {CASES[0]} if of_block[0].block == 2 else set())
+    told: list[Progress] = []
+    found = run(tmp_path, CASES[:2], TWICE, told)
+    assert [turn.block for turn in found.turns if turn.case == CASES[0]] == [0, 1, 3, 4, 5]
+    assert [turn.block for turn in found.turns if turn.case == CASES[1]] == list(range(6))
+    assert [(step.done, step.total) for step in told] == [(i, 12) for i in range(13)]
+
+
+def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    renew = Worker.renew
+
+    def killed(worker: Worker, limit_s: float) -> None:
+        worker._process.kill()
+        renew(worker, limit_s)
+
+    monkeypatch.setattr(Worker, "renew", killed)
+    found = run(tmp_path, CASES[:1], TWICE)
+    assert [turn.status for turn in found.turns] == ["ok"] * 6
+
+
+def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    whole = [(turn.case, turn.block) for turn in run(tmp_path, CASES[:2], TWICE).turns]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:6]))
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        run_cases(CASES[:2], writer, TWICE, finished=finished)
+    found = load_run(path)
+    assert [(turn.case, turn.block) for turn in found.turns] == whole
+    assert len({turn.clocks["queue"].calls for turn in found.turns if turn.case == CASES[0]}) == 1
+
+
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with RunWriter(path, {}) as writer:
@@ -274,7 +339,7 @@ def test_a_budget_is_what_the_timing_of_each_case_gets(
     real = Worker.ask
 
     def ask(worker: Worker, request: Any, limit_s: float) -> dict[str, Any]:
-        asked.append(request["case_seconds"])
+        asked.append(request["share"]["seconds"])
         return real(worker, request, limit_s)
 
     monkeypatch.setattr(Worker, "ask", ask)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from harness.problems import Reduction
-from harness.records import Case
-from harness.schedule import GUESSED_OVERHEAD_S, LEAST_S, Allotment, turns
+from harness.records import Case, Clock, Record
+from harness.schedule import GUESSED_OVERHEAD_S, LEAST_BLOCKS, LEAST_S, Allotment, Known, turns
 from harness.variants import Plain
 
 
@@ -21,27 +21,61 @@ CASES = [case(backend, op) for op in ("min", "sum") for backend in "abc"]
 
 
 def test_one_process_keeps_the_order() -> None:
-    assert [turn.case for turn in turns(CASES, 1)] == CASES
+    assert [turn.case for turn in turns(CASES, 1, {})] == CASES
 
 
 def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None:
-    found = list(turns(CASES, 3))
+    found = list(turns(CASES, 3, {}))
     assert [turn.process for turn in found] == [0] * 6 + [1] * 6 + [2] * 6
     assert [turn.case.backend for turn in found] == list("abcabc" + "bcabca" + "cabcab")
     assert [turn.case.problem.label[:3] for turn in found] == (["min"] * 3 + ["sum"] * 3) * 3
     assert len(set(found)) == 18
 
 
-def test_what_no_verdict_needs_is_measured_in_the_first_processes_only() -> None:
+def test_a_limit_and_a_baseline_are_measured_once_a_process() -> None:
     limit = replace(case("opencl", "min"), role="limit")
     cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]
-    taken = Counter(turn.case for turn in turns(cases, 5))
-    assert [taken[each] for each in cases] == [3, 5, 3, 5, 3]
-    assert [turn.process for turn in turns([limit], 2)] == [0, 1]
+    found = list(turns(cases, 2, {"opencl:0": 3, "cuda:0": 3}))
+    taken = Counter(turn.case for turn in found)
+    assert [taken[each] for each in cases] == [2, 6, 2, 6, 2]
+    assert [(t.process, t.block) for t in found if t.case == limit] == [(0, 0), (1, 3)]
+    assert [(t.process, t.block) for t in found if t.case == cases[1]] == [(b // 3, b) for b in range(6)]
+    assert [t.case.backend for t in found if t.block in (1, 2)] == ["opencl", "cuda", "cuda", "opencl"]
 
 
-def test_only_the_first_process_takes_every_clock() -> None:
-    assert [turn.is_lean for turn in turns([case("a", "sum")], 3)] == [False, True, True]
+def test_only_the_first_block_takes_every_clock() -> None:
+    assert [turn.is_lean for turn in turns([case("a", "sum")], 2, {"a:0": 2})] == [False, True, True, True]
+
+
+CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
+SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
+
+
+def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
+    """What need not be measured in a block after min took so many seconds on each backend."""
+    known = Known(CONTEXTS)
+    for backend, of_blocks in seconds.items():
+        for each in of_blocks:
+            known.add(Record(case(backend, "min"), "ok", clocks={"queue": Clock((9.0, each, 0.1))}))
+    of_block = [turn for turn in turns(SIDES, 2, CONTEXTS) if turn.block == block]
+    assert of_block
+    return known.enough(of_block)
+
+
+STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
+
+
+def test_a_problem_known_well_enough_is_left_out_of_a_processs_last_blocks() -> None:
+    steady = {"a": STEADY, "b": STEADY}
+    left_out = {case("a", "min"), case("b", "min")}
+    most = LEAST_BLOCKS + 2
+    found = [enough(steady, block) for block in range(2 * most)]
+    assert found == 2 * ([set()] * LEAST_BLOCKS + [left_out] * 2)
+
+
+@pytest.mark.parametrize("seconds", [{"a": STEADY, "b": NOISY}, {"a": STEADY}, {"a": STEADY, "b": [1.0]}, {}])
+def test_a_problem_is_measured_on_while_one_side_is_not_known_well(seconds: dict[str, list[float]]) -> None:
+    assert enough(seconds, LEAST_BLOCKS) == set()
 
 
 def test_a_budget_is_shared_evenly_less_what_is_no_timing() -> None:

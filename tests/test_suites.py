@@ -49,16 +49,6 @@ def test_full_covers_every_mask() -> None:
     assert set(load_suite("full").laplace[0].masks) == set(MASKS)
 
 
-def test_a_gpu_may_take_processes_of_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(f"{REDUCTION}[measure]\nprocesses = 2\ngpu_processes = 7\n", encoding="utf-8")
-    measure = load_suite(str(path)).measure
-    found = [measure.processes_on(kinds) for kinds in ({"cpu"}, {"cpu", "gpu"}, {"accelerator"}, set())]
-    assert found == [2, 7, 7, 2]
-    path.write_text(REDUCTION, encoding="utf-8")
-    assert load_suite(str(path)).measure.processes_on({"gpu"}) == 1
-
-
 def test_own_suite_has_defaults(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(REDUCTION, encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 from backends import DeviceInfo, open_backend
 from harness.environment import describe
-from harness.measure import Measurer, Options
+from harness.measure import Measurer, Options, Share
 from harness.records import Case
 from harness.session import Plan, Request, alone, discover, plan_run
 from harness.variants import label
@@ -72,7 +72,7 @@ def _parameter(case: Case, skipped: str | None) -> Any:
 def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
     """The measurer of a case's backend and device, opened when it is first needed."""
     plan = plan_of(pytestconfig)
-    options = Options(plan.options.seed, plan.options.samples, plan.options.case_seconds)
+    options = Options(plan.options.seed)
     with ExitStack() as opened:
         opened.enter_context(alone(plan, shlex.join(["pytest", *pytestconfig.invocation_params.args])))
 
@@ -81,6 +81,13 @@ def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
             return Measurer(opened.enter_context(open_backend(backend, device)), options)
 
         yield lambda case: measurer(case.backend, case.device)
+
+
+@pytest.fixture(scope="session")
+def share(pytestconfig: pytest.Config) -> Share:
+    """The work on each case: all of it, in this one process."""
+    options = plan_of(pytestconfig).options
+    return Share(options.samples, options.case_seconds)
 
 
 @pytest.fixture(scope="session")

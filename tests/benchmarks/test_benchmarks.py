@@ -11,6 +11,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from backends import DeviceInfo
+from harness.measure import Share
 from harness.records import Case, Record
 from harness.runs import Run, strict_json
 from harness.variants import label
@@ -50,11 +51,12 @@ def test_case(
     benchmark: BenchmarkFixture,
     case: Case,
     measurer_of: MeasurerOf,
+    share: Share,
     devices: list[DeviceInfo],
     limits: list[Record],
 ) -> None:
     """Verifies, measures, verifies again; the rounds are the samples of the queue's clock, seconds a call."""
-    record = measurer_of(case).measure(case)
+    record = measurer_of(case).measure(case, share)
     if record.status == "skipped":
         pytest.skip(record.reason)
     assert record.status == "ok", f"{record.status}: {record.reason}"
