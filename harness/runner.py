@@ -60,8 +60,8 @@ class RunOptions:
         }
 
     def share(self, case: Case, lean: bool) -> Share:
-        """What one of the blocks that measure a case has to do."""
-        blocks = self.processes * contexts_of(case, self.contexts)
+        """What one of the blocks that measure a case has to do; a lean one shares it with all contexts."""
+        blocks = self.processes * (contexts_of(case, self.contexts) if lean else 1)
         return Share(-(-self.samples // blocks), self.case_seconds / blocks, lean, self.samples)
 
 

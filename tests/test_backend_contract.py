@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,12 @@ from backends import (
     Unsupported,
     open_backend,
 )
+from harness.measure import Share
 from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.records import Case
+from harness.runner import RunOptions
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
+from harness.workers import Worker
 from tests.checks import require
 from tests.conftest import found
 
@@ -70,6 +75,22 @@ def test_a_device_out_of_range_is_refused(any_device: DeviceInfo, index: int) ->
     last = len(found()[any_device.backend]) - 1
     with pytest.raises(BackendUnavailable, match=rf"{index}.*{last}"):
         open_backend(any_device.backend, index)
+
+
+def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
+    problem = Reduction("max", "int32", (70001,))
+    with open_backend(any_device.backend, any_device.index) as backend:
+        case = Case(any_device.backend, any_device.index, problem, backend.default_variant(problem))
+    worker = Worker(case.backend, case.device, RunOptions().for_worker(), 60)
+    try:
+        for _ in range(2):
+            share = asdict(Share(3, 0.05))
+            answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, 60)
+            assert (answer["record"]["status"], answer["record"]["reason"]) == ("ok", "")
+            worker.renew(60)
+        worker.finish()
+    finally:
+        worker.kill()
 
 
 def test_an_unknown_backend_is_refused() -> None:

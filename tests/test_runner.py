@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from harness.measure import Share
 from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
 from harness.runner import LIMIT_SHARE, Progress, RunOptions, run_cases
@@ -279,11 +280,30 @@ def test_every_block_has_a_fresh_context(
         assert record.ledger["launches"]
     lean = [turn for turn in found.turns if turn.block]
     assert {len(turn.clocks["queue"].seconds) for turn in lean} == {2}, "nine samples by six blocks"
+    assert {len(turn.clocks["queue"].seconds) for turn in found.turns if not turn.block} == {5}
 
 
-def test_a_block_takes_as_many_calls_a_sample_as_the_first(tmp_path: Path) -> None:
-    found = run(tmp_path, CASES[:1], TWICE)
-    assert len({turn.clocks["queue"].calls for turn in found.turns}) == 1
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
+    """The shares that workers are asked for from now on."""
+    shares: list[Share] = []
+    real = Worker.ask
+
+    def ask(worker: Worker, request: Any, limit_s: float) -> dict[str, Any]:
+        shares.extend(Share(**request["share"]) for _ in range("share" in request))
+        return real(worker, request, limit_s)
+
+    monkeypatch.setattr(Worker, "ask", ask)
+    return shares
+
+
+def test_a_block_takes_as_many_calls_a_sample_as_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = asked(monkeypatch)
+    first, *_ = run(tmp_path, CASES[:1], TWICE).turns
+    found = {name: clock.calls for name, clock in first.clocks.items()}
+    assert [share.calls for share in shares] == [{}] + [found] * 5
+    assert [share.lean for share in shares] == [False] + [True] * 5
 
 
 def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
@@ -309,17 +329,18 @@ def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: py
     assert [turn.status for turn in found.turns] == ["ok"] * 6
 
 
-def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path) -> None:
+def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
     whole = [(turn.case, turn.block) for turn in run(tmp_path, CASES[:2], TWICE).turns]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:6]))
     writer, finished = RunWriter.resume(path)
+    shares = asked(monkeypatch)
     with writer:
         run_cases(CASES[:2], writer, TWICE, finished=finished)
     found = load_run(path)
     assert [(turn.case, turn.block) for turn in found.turns] == whole
-    assert len({turn.clocks["queue"].calls for turn in found.turns if turn.case == CASES[0]}) == 1
+    assert shares[0].calls["queue"] == finished[-1].clocks["queue"].calls
 
 
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
@@ -335,21 +356,14 @@ def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
 def test_a_budget_is_what_the_timing_of_each_case_gets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[float] = []
-    real = Worker.ask
-
-    def ask(worker: Worker, request: Any, limit_s: float) -> dict[str, Any]:
-        asked.append(request["share"]["seconds"])
-        return real(worker, request, limit_s)
-
-    monkeypatch.setattr(Worker, "ask", ask)
+    shares = asked(monkeypatch)
     found = run(tmp_path, CASES[:2], replace(OPTIONS, budget=0.02))
     assert {record.status for record in found.records} == {"ok"}
-    assert asked == [LEAST_S] * 2
-    asked.clear()
+    assert [share.seconds for share in shares] == [LEAST_S] * 2
+    shares.clear()
     run(tmp_path / "long", CASES[:2], replace(OPTIONS, budget=9.0))
-    assert 2 < asked[0] < 4.5
-    assert max(asked) <= OPTIONS.limit_s / LIMIT_SHARE
+    assert 2 < shares[0].seconds < 4.5
+    assert max(share.seconds for share in shares) <= OPTIONS.limit_s / LIMIT_SHARE
 
 
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
