@@ -49,8 +49,10 @@ class OpenClDevice(Backend):
 
     def upload(self, host: Array) -> DeviceArray:
         with typed_errors("uploading", allocating=True):
-            flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-            return DeviceArray(cl.Buffer(self._context, flags, hostbuf=host), host.dtype, host.shape)
+            buffer = cl.Buffer(self._context, cl.mem_flags.READ_ONLY, host.nbytes)
+            # Faster than having the buffer made of the array, which NVIDIA's driver copies once more.
+            cl.enqueue_copy(self._queue, buffer, host)
+            return DeviceArray(buffer, host.dtype, host.shape)
 
     def gate(self, prepared: Prepared, seconds: float) -> Gate:
         with typed_errors("shutting a gate"):

@@ -41,6 +41,11 @@ no longer than the last, in seconds."""
 ATTEMPTS = 5
 """Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
 _FORGETTING = 0.8
+FAR = 0.1
+"""By what share a sample differs from what is expected that does not count alone: more than by which one
+context differs from another."""
+_AMONG = 3
+"""Samples whose median one bad one leaves good."""
 
 HOST_BOUND = (
     "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
@@ -63,6 +68,8 @@ class Budget:
 
     ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
     ``calls`` are those of a sample of the queue's clock, where they are known; else they are found.
+    ``expected`` is what a sample should be about, where that is known: one that is far from it counts only
+    with two others beside it, as it may have been interrupted.
     """
 
     samples: int = 15
@@ -71,14 +78,21 @@ class Budget:
     warm_up: float = 0.02
     width: float = NARROW
     calls: int | None = None
+    expected: float | None = None
 
     def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
         """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
+        if self.expected and 0 < len(taken) < _AMONG and any(self._is_far(value) for value in taken):
+            return None
         if is_narrow(taken, self.width):
             return Stop.INTERVAL
         if len(taken) >= self.samples:
             return Stop.SAMPLES
         return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
+
+    def _is_far(self, value: float) -> bool:
+        assert self.expected
+        return abs(value / self.expected - 1) > FAR
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.least < 1 or not self.seconds > 0:
@@ -111,7 +125,7 @@ class Queue:
     def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
         self._backend, self._prepared, self._timer = backend, prepared, timer
         self._made = self._batch = 0
-        self._enqueueing = ENQUEUE_SECONDS
+        self._enqueueing: float | None = None
         launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
@@ -161,14 +175,15 @@ class Queue:
         attempts = 0
         while True:
             attempts += 1
-            gate = self._backend.gate(self._prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
+            seconds = GRACE + SLACK * calls * (self._enqueueing or ENQUEUE_SECONDS)
+            gate = self._backend.gate(self._prepared, min(LONGEST, seconds))
             if gate is None:
                 return None
             try:
                 start = self._timer()
                 self._enqueue(calls)
                 taken = (self._timer() - start) / calls
-                self._enqueueing = max(taken, _FORGETTING * self._enqueueing)
+                self._enqueueing = max(taken, _FORGETTING * (self._enqueueing or 0.0))
                 gate.submit()
             except BaseException as error:
                 # Left closed, it would keep the device from ever ending.
@@ -220,7 +235,7 @@ def queue_seconds(
 
 
 def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
-    call = _warm_up(queue, budget.warm_up, timer)
+    call = _warm_up(queue, budget, timer)
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
     calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call)
@@ -304,13 +319,15 @@ def _sampled(
     return Clock(tuple(seconds), calls, note, stopped=stopped)
 
 
-def _warm_up(queue: Queue, seconds: float, timer: Timer) -> float:
-    """Runs ever larger batches for that long; returns the seconds of one call, fixed cost included."""
+def _warm_up(queue: Queue, budget: Budget, timer: Timer) -> float:
+    """Runs batches, ever larger or as large as they will be, for so long as the budget has it; returns the
+    seconds of one call, fixed cost included.
+    """
     start = timer()
     # Twice, lest one hiccup make a fast call look slow.
     calls, call = 1, min(queue.batch(1), queue.batch(1))
-    while timer() - start < seconds:
-        calls = min(2 * calls, queue.limit)
+    while timer() - start < budget.warm_up:
+        calls = min(budget.calls or 2 * calls, queue.limit)
         call = min(call, queue.batch(calls) / calls)
     return call
 

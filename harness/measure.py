@@ -5,6 +5,7 @@ This is all of a measurement that happens in one process; :mod:`harness.worker` 
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,7 +48,7 @@ class Share:
     samples: the most that a clock takes. seconds: for all clocks together. lean: the primary clock and its
     launch cost are enough, and one sample; the first block takes all clocks. samples_once: the most of a
     clock that only this block takes; samples when None. calls: behind a sample, by the clock's name, as
-    another block found them.
+    another block found them; expected: the seconds of one, likewise.
 
     Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
     """
@@ -57,6 +58,16 @@ class Share:
     lean: bool = False
     samples_once: int | None = None
     calls: Mapping[str, int] = field(default_factory=dict)
+    expected: Mapping[str, float] = field(default_factory=dict)
+
+    def after(self, clocks: Mapping[str, Clock]) -> Share:
+        """The share of a block that knows what another one found."""
+        found = {name: clock for name, clock in clocks.items() if clock.seconds}
+        return replace(
+            self,
+            calls={name: clock.calls for name, clock in found.items()},
+            expected={name: statistics.median(clock.seconds) for name, clock in found.items()},
+        )
 
 
 class WrongAnswer(Exception):
@@ -165,8 +176,10 @@ class Measurer:
             budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
         samples = share.samples if share.lean else share.samples_once or share.samples
         other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
-        primary = replace(budget, calls=share.calls.get("queue"))
-        empty = replace(other, calls=share.calls.get("launch"))
+        primary, empty = (
+            replace(each, calls=share.calls.get(name), expected=share.expected.get(name))
+            for each, name in ((budget, "queue"), (other, "launch"))
+        )
         found: dict[str, Clock | None] = {
             "queue": clocks.queue_seconds(self.backend, prepared, primary, self._timer),
             **self._launch_clocks(prepared.launches, empty, share.lean),

@@ -126,7 +126,7 @@ class _Run:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
         self._over: set[Case] = set()
         self._known = Known(options.contexts)
-        self._calls: dict[Case, dict[str, int]] = {}
+        self._first: dict[Case, Record] = {}
         self._pictured: set[str] = set()
         self._allotment: Allotment | None = None
         self._to_measure = 0
@@ -136,7 +136,7 @@ class _Run:
         if record.status != "ok":
             self._over.add(record.case)
         self._known.add(record)
-        self._calls.setdefault(record.case, {name: clock.calls for name, clock in record.clocks.items()})
+        self._first.setdefault(record.case, record)
 
     def measure(self, left: Sequence[Turn], progress: Callable[[Progress], None]) -> None:
         """Every turn, the ones of a process in workers of their own, the ones of a block in contexts of
@@ -178,7 +178,9 @@ class _Run:
     def _measured(self, workers: _Workers, turn: Turn) -> Record:
         start = time.monotonic()
         granted = self._allotment.seconds(start, 1 + self._to_measure) if self._allotment else None
-        share = replace(self._options.share(turn.case, turn.is_lean), calls=self._calls.get(turn.case, {}))
+        share = self._options.share(turn.case, turn.is_lean)
+        if turn.case in self._first:
+            share = share.after(self._first[turn.case].clocks)
         if granted:
             share = replace(share, seconds=granted)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -258,31 +259,6 @@ def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
     assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
 
 
-TWICE = replace(THREE, processes=2, contexts={"fake:0": 3}, case_seconds=6.0)
-
-
-@pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
-def test_every_block_has_a_fresh_context(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
-) -> None:
-    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
-    faults(monkeypatch, **({"keeps context": "yes"} if keeps else {}))
-    found = run(tmp_path, CASES[:2], TWICE)
-    # A context that cannot be given up is left with its process.
-    assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
-    assert [(t.case, t.process, t.block) for t in found.turns] == [
-        (c, b // 3, b) for b in range(6) for c in CASES[:2]
-    ]
-    for record in found.records:
-        assert record.status == "ok"
-        assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
-        assert set(record.clocks["round_trip"].blocks) == {0}
-        assert record.ledger["launches"]
-    lean = [turn for turn in found.turns if turn.block]
-    assert {len(turn.clocks["queue"].seconds) for turn in lean} == {2}, "nine samples by six blocks"
-    assert {len(turn.clocks["queue"].seconds) for turn in found.turns if not turn.block} == {5}
-
-
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
     """The shares that workers are asked for from now on."""
     shares: list[Share] = []
@@ -296,6 +272,31 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
     return shares
 
 
+TWICE = replace(THREE, processes=2, contexts={"fake:0": 3}, case_seconds=6.0)
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
+def test_every_block_has_a_fresh_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    faults(monkeypatch, **({"keeps context": "yes"} if keeps else {}))
+    shares = asked(monkeypatch)
+    found = run(tmp_path, CASES[:2], TWICE)
+    # A context that cannot be given up is left with its process.
+    assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
+    assert [(t.case, t.process, t.block) for t in found.turns] == [
+        (c, b // 3, b) for b in range(6) for c in CASES[:2]
+    ]
+    for record in found.records:
+        assert record.status == "ok"
+        assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
+        assert set(record.clocks["round_trip"].blocks) == {0}
+        assert record.ledger["launches"]
+    samples = [share.samples for share in shares]
+    assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
+
+
 def test_a_block_takes_as_many_calls_a_sample_as_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,6 +304,8 @@ def test_a_block_takes_as_many_calls_a_sample_as_the_first(
     first, *_ = run(tmp_path, CASES[:1], TWICE).turns
     found = {name: clock.calls for name, clock in first.clocks.items()}
     assert [share.calls for share in shares] == [{}] + [found] * 5
+    seconds = statistics.median(first.clocks["queue"].seconds)
+    assert [share.expected.get("queue") for share in shares] == [None] + [seconds] * 5
     assert [share.lean for share in shares] == [False] + [True] * 5
 
 
@@ -340,7 +343,8 @@ def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: p
         run_cases(CASES[:2], writer, TWICE, finished=finished)
     found = load_run(path)
     assert [(turn.case, turn.block) for turn in found.turns] == whole
-    assert shares[0].calls["queue"] == finished[-1].clocks["queue"].calls
+    firsts = {turn.case: turn for turn in reversed(finished)}
+    assert shares[0].calls["queue"] == firsts[CASES[1]].clocks["queue"].calls
 
 
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:

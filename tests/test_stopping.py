@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from harness.clocks import Budget, Stop, event_seconds, queue_seconds
+from harness.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
 from harness.problems import Reduction
-from harness.stopping import is_narrow, median_interval, median_ranks
+from harness.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks
 from harness.variants import Plain
 from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
 
@@ -46,6 +48,44 @@ def test_narrow_is_relative_to_the_median() -> None:
     assert not is_narrow([*samples[:5], 101.1], 0.01)
     assert not is_narrow(samples[:5], 0.01)
     assert not is_narrow([0.0] * 9, 0.01)
+
+
+def test_a_narrow_mean_covers_as_students_interval_does() -> None:
+    assert not mean_is_narrow([1.0], 1.0)
+    # The interval of 1, 2, 3 reaches 4.303 / sqrt(3) either way of 2 (Student's t of two degrees).
+    assert mean_is_narrow([1.0, 2.0, 3.0], 2.485)
+    assert not mean_is_narrow([1.0, 2.0, 3.0], 2.483)
+    assert mean_is_narrow([1e-6, 2e-6, 3e-6], 2.485), "it is relative"
+
+
+EXPECTING = Budget(samples=1, seconds=1.0, least=1, expected=1.0)
+
+
+@pytest.mark.parametrize(
+    ("taken", "stop"),
+    [
+        ([], None),
+        ([1 + FAR / 2], Stop.SAMPLES),
+        ([1 + 2 * FAR], None),
+        ([1 - 2 * FAR, 1.0], None),
+        ([1 + 2 * FAR, 1.0, 1.0], Stop.SAMPLES),
+    ],
+)
+def test_a_sample_far_from_what_is_expected_does_not_count_alone(
+    taken: list[float], stop: Stop | None
+) -> None:
+    assert EXPECTING.stop(taken, 0.1) == stop
+    assert replace(EXPECTING, expected=None).stop(taken, 0.1) == (Stop.SAMPLES if taken else None)
+
+
+def test_an_interrupted_sample_is_outvoted() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6))
+    # The batches before the sample: 1 and 1, then the warm-up's, as long as the sample's.
+    budget = replace(EXPECTING, expected=20e-6, calls=100, warm_up=1e-3)
+    backend.clock.jitter = [0.0] * 5 + [5e-3]
+    clock = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    assert backend.batches[1:] == [1, 1, 100] + 3 * [100, 200]
+    assert clock.seconds == pytest.approx([70e-6, 20e-6, 20e-6])
 
 
 def prepared_on(backend: FakeBackend) -> FakePrepared:

@@ -68,6 +68,10 @@ class Problem(Protocol):
         """Compares an answer with the reference for ``array``."""
 
 
+_LONG = 8
+"""Bytes of the numbers whose differences float64 does not hold exactly."""
+
+
 def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     """Compares two scalars or arrays of one shape element by element; NaN equals NaN.
 
@@ -80,18 +84,19 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
         )
     same = np.asarray(left == right)
     if left.dtype.kind == "f" or right.dtype.kind == "f":
-        same |= np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64))
+        same |= np.isnan(left) & np.isnan(right)
     if same.all():
         return Verification(True, 0.0, tolerance)
+    # longdouble holds every 64-bit integer and float64 exactly on x86-64, but is slow.
+    wide = np.float64 if max(left.itemsize, right.itemsize) < _LONG else np.longdouble
     with np.errstate(invalid="ignore", over="ignore"):
-        # longdouble holds every 64-bit integer and float64 exactly on x86-64.
-        difference = np.abs(left[~same].astype(np.longdouble) - right[~same].astype(np.longdouble))
-    difference = np.where(np.isnan(difference), np.inf, difference)
+        difference = np.asarray(np.abs(left.astype(wide) - right))
+    difference[same] = 0
+    difference[np.isnan(difference)] = np.inf
     error = float(difference.max())
     if error <= tolerance:
         return Verification(True, error, tolerance)
-    wrong = np.array(~same)
-    wrong[~same] = difference > tolerance
+    wrong = np.asarray(difference > tolerance)
     first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     where = f" at {first}" if first else ""
     count = f"{int(wrong.sum())} of {wrong.size} values differ; first" if wrong.ndim else "result"
