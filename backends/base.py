@@ -114,6 +114,8 @@ class Backend(ABC):
     """Launches that may wait behind a gate before enqueueing blocks, see Prepared.commands_per_launch; fewer
     once that has turned out to be too many.
     """
+    enqueue_seconds: float = 20e-6
+    """What enqueueing a call takes, as seen lately; a guess before."""
     gate_kind: GateKind = ""
     """What holds its work back, once :meth:`gate` has been called."""
 

@@ -33,14 +33,14 @@ UNKNOWN_LAUNCHES = 4
 LEAST_QUEUE = 64
 """Launches that every driver's queue holds."""
 MAX_UNGATED_CALLS = 2**14
-ENQUEUE_SECONDS = 20e-6
-"""Assumed of enqueueing a call, until it has been seen."""
 GRACE, SLACK, LONGEST = 0.3e-3, 1.3, 2.0
 """A gate that opens by the clock holds for so many seconds and so many times what enqueueing took before, but
 no longer than the last, in seconds."""
 ATTEMPTS = 5
 """Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
 _FORGETTING = 0.8
+_TELLING = 16
+"""Calls of a batch from which on it tells what enqueueing one takes: the first ones wake the driver up."""
 FAR = 0.1
 """By what share a sample differs from what is expected that does not count alone: more than by which one
 context differs from another."""
@@ -125,7 +125,6 @@ class Queue:
     def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
         self._backend, self._prepared, self._timer = backend, prepared, timer
         self._made = self._batch = 0
-        self._enqueueing: float | None = None
         launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
@@ -172,27 +171,31 @@ class Queue:
             GateExpired: if enqueueing takes longer however long a gate holds: the queue is full, or a call
                 waits for the device.
         """
+        backend = self._backend
         attempts = 0
         while True:
             attempts += 1
-            seconds = GRACE + SLACK * calls * (self._enqueueing or ENQUEUE_SECONDS)
-            gate = self._backend.gate(self._prepared, min(LONGEST, seconds))
+            seconds = GRACE + SLACK * calls * backend.enqueue_seconds
+            gate = backend.gate(self._prepared, min(LONGEST, seconds))
             if gate is None:
                 return None
+            taken = 0.0
             try:
                 start = self._timer()
                 self._enqueue(calls)
                 taken = (self._timer() - start) / calls
-                self._enqueueing = max(taken, _FORGETTING * (self._enqueueing or 0.0))
                 gate.submit()
             except BaseException as error:
                 # Left closed, it would keep the device from ever ending.
                 gate.open()
                 with suppress(BackendError):
-                    self._backend.synchronize()
+                    backend.synchronize()
                 if attempts == ATTEMPTS or not isinstance(error, GateExpired):
                     raise
+                backend.enqueue_seconds = max(taken, backend.enqueue_seconds)
             else:
+                if calls >= _TELLING:
+                    backend.enqueue_seconds = max(taken, _FORGETTING * backend.enqueue_seconds)
                 return gate
 
     def shorten(self) -> None:
@@ -324,8 +327,12 @@ def _warm_up(queue: Queue, budget: Budget, timer: Timer) -> float:
     seconds of one call, fixed cost included.
     """
     start = timer()
-    # Twice, lest one hiccup make a fast call look slow.
-    calls, call = 1, min(queue.batch(1), queue.batch(1))
+    if budget.calls:
+        calls = min(budget.calls, queue.limit)
+        call = queue.batch(calls) / calls
+    else:
+        # Twice, lest one hiccup make a fast call look slow.
+        calls, call = 1, min(queue.batch(1), queue.batch(1))
     while timer() - start < budget.warm_up:
         calls = min(budget.calls or 2 * calls, queue.limit)
         call = min(call, queue.batch(calls) / calls)

@@ -24,7 +24,7 @@ from harness.problems.base import compare
 from harness.records import Case, Clock, Record
 
 _LOG_LINES = 4
-_LEAN_WARM_UP = 5e-3
+_LEAN_WARM_UP = 2e-3
 """Seconds, where another block has measured the case."""
 
 
@@ -135,7 +135,9 @@ class Measurer:
 
     def _measured(self, case: Case, share: Share) -> Record:
         with self.ready(case) as ready:
-            ready.verify("before timing")
+            if not share.lean:
+                # In the first block a wrong answer costs no timing; in the others one look will do.
+                ready.verify("before timing")
             start = self._timer()
             measured, profiled = self._clocks(case, ready.prepared, share)
             seconds = self._timer() - start
