@@ -39,6 +39,8 @@ no longer than the last, in seconds."""
 ATTEMPTS = 5
 """Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
 _FORGETTING = 0.8
+_ENOUGH_TO_WARM_UP = 64
+"""Calls of a batch, where the case was measured before."""
 _TELLING = 16
 """Calls of a batch from which on it tells what enqueueing one takes: the first ones wake the driver up."""
 FAR = 0.1
@@ -323,18 +325,18 @@ def _sampled(
 
 
 def _warm_up(queue: Queue, budget: Budget, timer: Timer) -> float:
-    """Runs batches, ever larger or as large as they will be, for so long as the budget has it; returns the
-    seconds of one call, fixed cost included.
+    """Runs batches for so long as the budget has it, ever larger ones where it is not known how many calls a
+    sample takes; returns the seconds of one call, fixed cost included.
     """
     start = timer()
     if budget.calls:
-        calls = min(budget.calls, queue.limit)
+        calls = min(budget.calls, _ENOUGH_TO_WARM_UP, queue.limit)
         call = queue.batch(calls) / calls
     else:
         # Twice, lest one hiccup make a fast call look slow.
         calls, call = 1, min(queue.batch(1), queue.batch(1))
     while timer() - start < budget.warm_up:
-        calls = min(budget.calls or 2 * calls, queue.limit)
+        calls = calls if budget.calls else min(2 * calls, queue.limit)
         call = min(call, queue.batch(calls) / calls)
     return call
 

@@ -24,7 +24,7 @@ from harness.problems.base import compare
 from harness.records import Case, Clock, Record
 
 _LOG_LINES = 4
-_LEAN_WARM_UP = 2e-3
+_LEAN_WARM_UP = 1e-3
 """Seconds, where another block has measured the case."""
 
 

@@ -67,7 +67,7 @@ def test_every_comparison_has_two_sides_from_every_process(
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("wrong", "before timing"),
+        ("wrong", "after timing"),
         ("DeviceLost", "DeviceLost: an illegal address"),
         ("kill", "the worker was killed by SIGKILL"),
     ],

@@ -84,7 +84,7 @@ def test_an_interrupted_sample_is_outvoted() -> None:
     budget = replace(EXPECTING, expected=20e-6, calls=100, warm_up=1e-3)
     backend.clock.jitter = [0.0] * 3 + [5e-3]
     clock = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
-    assert backend.batches == [1, 100] + 3 * [100, 200]
+    assert backend.batches == [1, 64] + 3 * [100, 200]
     assert clock.seconds == pytest.approx([70e-6, 20e-6, 20e-6])
 
 

@@ -197,6 +197,27 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
             assert reasons == ["the device has no float64 arithmetic"], problem.label
 
 
+@pytest.mark.parametrize(
+    ("op", "dtype", "side", "shape_of_launch"),
+    [
+        ("min", "int32", 2560, (2, 4, 256)),
+        ("max", "float64", 1280, (2, 4, 256)),
+        ("max", "float64", 2560, (4, 4, 256)),
+        ("minmax", "int32", 2560, (4, 4, 256)),
+        ("sum", "float32", 2560, (4, 4, 256)),
+        ("min", "int8", 2560, (4, 4, 256)),
+        ("min", "int16", 2560, (4, 2, 512)),
+        ("min", "int32", 8192, (2, 4, 512)),
+    ],
+)
+def test_a_gpus_default_is_what_the_recorded_sweeps_found(
+    op: str, dtype: str, side: int, shape_of_launch: tuple[int, int, int]
+) -> None:
+    variant = default_variant(Reduction(op, dtype, (side, side)), replace(GPU, cache_bytes=60 * 2**20))
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
+
+
 def _needs_float64(problem: Problem) -> bool:
     if not isinstance(problem, Reduction):
         return isinstance(problem, Bandwidth) and problem.dtype == "float64"
