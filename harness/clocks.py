@@ -268,7 +268,7 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clo
     seconds: list[float] = []
     dropped, start = 0, timer()
     stopped = None
-    while dropped < max(budget.samples, budget.least):
+    while dropped < max(budget.samples, budget.least, _AMONG):
         spent = timer() - start
         stopped = budget.stop(seconds, spent)
         if stopped:
