@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from backends.devices import Array, Departure, DeviceArray, DeviceInfo, KernelTimes, Launch
+from backends.devices import (
+    Array,
+    Departure,
+    DeviceArray,
+    DeviceInfo,
+    KernelTimes,
+    Launch,
+    ResultLocation,
+)
 from backends.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -29,7 +37,7 @@ class Prepared(ABC):
 
     launches: tuple[Launch, ...] = ()
     """What one call launches; empty where a library does not tell."""
-    result_location: Literal["device", "host"] = "device"
+    result_location: ResultLocation = "device"
     """Where the answer is when a call has ended."""
     source_hash: str = ""
     """SHA-256 of the assembled kernel source; empty for libraries."""

@@ -10,6 +10,11 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+ResultLocation = Literal["device", "host", "parts"]
+"""Where the last timed step leaves a result. parts: as the partial results of work-groups, on the device,
+which the host joins when it fetches them: no clock but the round trip counts that.
+"""
+
 Departure = Literal["nan", "subnormal", "extreme"]
 """A kind of special value on which a library's answer may differ from the problem's definition."""
 

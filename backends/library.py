@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from backends.base import Backend, Prepared
-from backends.devices import Array, Departure, KernelTimes
+from backends.devices import Array, Departure, KernelTimes, ResultLocation
 from backends.errors import BackendError
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Plain, Variant
@@ -37,7 +37,7 @@ class Calls:
     accumulator: str = ""
     note: str = ""
     calls_per_result: int = 1
-    result_location: Literal["device", "host"] = "device"
+    result_location: ResultLocation = "device"
 
 
 class LibraryBackend(Backend):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from backends.devices import ResultLocation
 from harness.plans import Argument, Buffer, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
 
@@ -32,6 +33,7 @@ class Finishing:
     buffers: Mapping[str, int]
     result: str
     result_count: int = 1
+    result_location: ResultLocation = "device"
     zeroed: frozenset[str] = frozenset()
     macros: Mapping[str, str | int] = field(default_factory=dict)
 
@@ -68,6 +70,7 @@ def _on_host(problem: Reduction, variant: ReductionVariant, groups: int) -> Fini
         buffers={"partials": groups * problem.partial_dtype.itemsize},
         result="partials",
         result_count=groups,
+        result_location="parts" if groups > 1 else "device",
     )
 
 

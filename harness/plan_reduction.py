@@ -32,7 +32,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         result=finish.result,
         result_dtype=problem.partial_dtype,
         result_count=finish.result_count,
-        result_location="device",
+        result_location=finish.result_location,
         zeroed=finish.zeroed,
     )
 

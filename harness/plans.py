@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from backends.devices import ResultLocation
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -81,7 +83,7 @@ class Plan:
     result: str
     result_dtype: np.dtype[Any]
     result_count: int
-    result_location: Literal["device", "host"]
+    result_location: ResultLocation
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
     zeroed: frozenset[str] = frozenset()

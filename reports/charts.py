@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from backends import REGISTRY
 from reports import format as write
-from reports.frame import bandwidths, measured, ordered_sizes, ordered_types
+from reports.frame import bandwidths, by_speed, measured, ordered_sizes, ordered_types
 from reports.ratios import Comparison
 from reports.svg import DASHES, SENTINEL, Entry, Panels
 
@@ -177,8 +177,7 @@ def _fastest(table: pd.DataFrame, physical: str, cache: str) -> pd.DataFrame:
     rows = rows.drop(bandwidths(rows).index)
     here = (rows["physical"] == physical) & (rows["cache"] == cache)
     rows = rows[here & rows["bytes_per_second"].notna()]
-    fastest = rows.sort_values("queue", kind="stable").drop_duplicates(["backend", "device", "problem"])
-    return fastest.sort_values("number")
+    return by_speed(rows).drop_duplicates(["backend", "device", "problem"]).sort_values("number")
 
 
 def _size_colours(sizes: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+_PLACES = {"device": "on the device", "host": "on the host", "parts": "in parts that the host must join"}
+"""In words, of :data:`backends.devices.ResultLocation`."""
+
 
 def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
     """What is timed on one side and not on the other, one sentence each; what a side does not tell differs
@@ -16,7 +19,7 @@ def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
     """
     found = []
     if _differ(first, second, "location"):
-        found.append(f"the result is on the {first['location']} against the {second['location']}")
+        found.append(f"the result is {_place(first)} against {_place(second)}")
     if _differ(first, second, "launches"):
         found.append(f"a call is {first['launches']} launches against {second['launches']}")
     if _differ(first, second, "calls"):
@@ -28,6 +31,11 @@ def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
     if _differ(first, second, "gate"):
         found.append(f"the calls are held back by a {first['gate']} against a {second['gate']}")
     return found
+
+
+def _place(row: pd.Series[Any]) -> str:
+    location = str(row["location"])
+    return _PLACES.get(location, location)
 
 
 def _told(first: pd.Series[Any], second: pd.Series[Any], column: str) -> bool:

@@ -44,6 +44,7 @@ class Row:
     launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
     whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples by their
     blocks. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
+    in_parts: whether a GPU leaves work to the host that the queue clock does not count.
     launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
     clocks that contradict each other.
     width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
@@ -89,6 +90,7 @@ class Row:
     location: str
     launches: int
     calls: int
+    in_parts: bool
     accumulator: str
     gate: str
     disagreement: str
@@ -166,7 +168,8 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         queue_blocks=blocks_of(record.clocks.get("queue")),
         launch_blocks=blocks_of(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue),
-        location=plain(record.ledger.get("result_location") or ""),
+        location=_location(record),
+        in_parts=_location(record) == "parts" and device.get("kind") != "cpu",
         launches=len(_listed(record, "launches") or _listed(record, "kernels")),
         calls=_whole(record.ledger.get("calls_per_result")),
         accumulator=plain(record.ledger.get("accumulator") or ""),
@@ -176,6 +179,13 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         verification=_verification(record),
         remark=plain(record.ledger.get("note") or ""),
     )
+
+
+def _location(record: Record) -> str:
+    """Where the result ends up; files from before there was a word for parts say "device" of them too."""
+    told = plain(record.ledger.get("result_location") or "")
+    by_host = getattr(record.case.variant, "finish", "") == "host"
+    return "parts" if by_host and told == "device" else told
 
 
 def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
@@ -318,6 +328,13 @@ def ordered_sizes(table: pd.DataFrame) -> list[str]:
 def measured(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that can be compared: cases of the comparison, verified, with a queue time."""
     return table[(table["purpose"] == "compare") & (table["status"] == "ok") & table["queue"].notna()]
+
+
+def by_speed(table: pd.DataFrame) -> pd.DataFrame:
+    """Fastest first, by queue time, which is all that a call takes only where nothing is left to the host:
+    what is in parts comes after all that is whole.
+    """
+    return table.sort_values(["in_parts", "queue"], kind="stable")
 
 
 def bandwidths(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from harness.stats import geometric_mean
 from reports import format as write
-from reports.frame import TOLERATED_EXCESS, measured
+from reports.frame import TOLERATED_EXCESS, by_speed, measured
 from reports.ratios import Comparison, Summary
 
 KINDS = {
@@ -135,10 +135,10 @@ def _shares(rows: pd.DataFrame) -> Iterator[str]:
     known = rows[rows["share"].notna()]
     for (kind, cache), group in known.groupby(["kind", "cache"], sort=False):
         largest = group[group["elements"] == group["elements"].max()]
-        best = largest.groupby(["backend", "problem"], sort=False)["share"].max()
+        best = by_speed(largest).drop_duplicates(["backend", "problem"])
         parts = [
             f"{backend} {write.percent(share)}\u00a0%"
-            for backend, share in best.groupby("backend")
+            for backend, share in best.groupby("backend")["share"]
             .agg(geometric_mean)
             .sort_values(ascending=False)
             .items()

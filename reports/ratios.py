@@ -21,7 +21,7 @@ from harness.stats import (
     verdict,
 )
 from reports.fairness import differences
-from reports.frame import measured, ordered_sizes
+from reports.frame import by_speed, measured, ordered_sizes
 
 FASTEST = "fastest"
 IDENTICAL = "same variant"
@@ -146,8 +146,7 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
 def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator[Pair]:
     """The pairs of two sides among the rows of one physical device."""
     for _, group in rows.groupby(["problem", "cache"], sort=False):
-        left = group[group["role"].isin(SIDES[first])].sort_values("queue", kind="stable")
-        right = group[group["role"].isin(SIDES[second])].sort_values("queue", kind="stable")
+        left, right = (by_speed(group[group["role"].isin(SIDES[side])]) for side in (first, second))
         if left.empty or right.empty:
             continue
         best_left, best_right = left.iloc[0], right.iloc[0]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from harness.stats import BAND, CONFIDENCE, ratio_interval, speed_ratio, verdict
 from reports import format as write
-from reports.frame import frame, measured
+from reports.frame import by_speed, frame, measured
 from reports.ratios import SIDES
 from reports.tables import status_counts
 
@@ -34,7 +34,7 @@ def terminal_table(run: Run) -> Table:
     table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
-        _add(table, group.sort_values("queue", kind="stable").drop_duplicates("device"))
+        _add(table, by_speed(group).drop_duplicates("device").sort_values("queue", kind="stable"))
         table.add_section()
     return table
 

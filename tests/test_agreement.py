@@ -91,7 +91,7 @@ def sides(**changes: Any) -> list[str]:
     ("changes", "expected"),
     [
         ({}, []),
-        ({"location": "host"}, ["the result is on the device against the host"]),
+        ({"location": "host"}, ["the result is on the device against on the host"]),
         ({"launches": 4}, ["a call is 2 launches against 4"]),
         ({"calls": 2}, ["a result takes 1 calls against 2"]),
         ({"accumulator": "float64"}, ["it is computed in int64 against float64"]),

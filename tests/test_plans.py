@@ -205,6 +205,8 @@ def test_relaunching_ends_with_one_partial_result(size: int) -> None:
     on_host = plan(Reduction("max", "uint8", (size,)), replace(variant, finish="host"), GPU)
     assert len(on_host.launches) == 1
     assert on_host.result_count == on_host.launches[0].num_groups[0]
+    assert made.result_location == "device"
+    assert on_host.result_location == ("parts" if on_host.result_count > 1 else "device")
 
 
 def test_a_variant_of_another_kind_is_refused() -> None:

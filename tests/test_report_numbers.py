@@ -287,6 +287,33 @@ def test_without_cuda_the_best_library_stands_in_and_the_page_says_so() -> None:
     assert any("host-bound" in sentence for sentence in headline.rest)
 
 
+@pytest.mark.parametrize("location", ["parts", "device"])
+def test_a_variant_that_leaves_work_to_the_host_is_not_a_gpus_fastest(location: str) -> None:
+    # "device": as files from before there was a word for parts have it.
+    in_parts = replace(REDUCTION, finish="host")
+    records = [
+        record("opencl", reduction(), 5e-6, variant=in_parts, location=location),
+        record("opencl", reduction(), 6e-6),
+        record("cuda", reduction(), 4e-6, variant=in_parts, location=location),
+    ]
+    pair, same = (row_of(only(run_of(*records)).pairs, number) for number in range(2))
+    assert (pair["pairing"], pair["first_queue"]) == (FASTEST, pytest.approx(6e-6))
+    assert pair["marks"] == "the result is on the device against in parts that the host must join"
+    assert (same["pairing"], same["marks"]) == (IDENTICAL, "")
+
+
+def test_a_processor_joins_its_parts_itself() -> None:
+    opencl, numpy = ({**device(name, physical="cpu"), "kind": "cpu"} for name in ("opencl", "numpy"))
+    in_parts = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
+    run = run_of(
+        in_parts,
+        record("opencl", reduction(), 6e-6),
+        record("numpy", reduction(), 9e-6),
+        devices=(opencl, numpy),
+    )
+    assert row_of(only(run).pairs)["first_queue"] == pytest.approx(5e-6)
+
+
 def test_host_bound_and_other_places_are_marked() -> None:
     devices = (device("opencl", physical="cpu"), device("numpy", physical="cpu"))
     run = run_of(
@@ -295,7 +322,7 @@ def test_host_bound_and_other_places_are_marked() -> None:
         devices=devices,
     )
     marks = row_of(only(run).pairs)["marks"]
-    assert marks == "numpy: host-bound: no gate; the result is on the device against the host"
+    assert marks == "numpy: host-bound: no gate; the result is on the device against on the host"
 
 
 def test_reasons_are_grouped_the_gravest_first() -> None:
