@@ -185,7 +185,12 @@ def _location(record: Record) -> str:
     """Where the result ends up; files from before there was a word for parts say "device" of them too."""
     told = plain(record.ledger.get("result_location") or "")
     by_host = getattr(record.case.variant, "finish", "") == "host"
-    return "parts" if by_host and told == "device" else told
+    return "parts" if by_host and told == "device" and not _is_one_group(record) else told
+
+
+def _is_one_group(record: Record) -> bool:
+    launch = next(iter(_listed(record, "launches")), None)
+    return isinstance(launch, Mapping) and list(launch.get("num_groups") or ()) == [1]
 
 
 def _describe(problem: Problem) -> tuple[str, str, str, str, int]:

@@ -302,15 +302,18 @@ def test_a_variant_that_leaves_work_to_the_host_is_not_a_gpus_fastest(location: 
     assert (same["pairing"], same["marks"]) == (IDENTICAL, "")
 
 
+def test_one_group_leaves_no_parts() -> None:
+    alone = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
+    launch = {"kernel": "reduce", "num_groups": [1], "group_size": [256]}
+    run = run_of(replace(alone, ledger={**alone.ledger, "launches": [launch]}))
+    assert row_of(frame(run))["location"] == "device"
+
+
 def test_a_processor_joins_its_parts_itself() -> None:
     opencl, numpy = ({**device(name, physical="cpu"), "kind": "cpu"} for name in ("opencl", "numpy"))
     in_parts = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
-    run = run_of(
-        in_parts,
-        record("opencl", reduction(), 6e-6),
-        record("numpy", reduction(), 9e-6),
-        devices=(opencl, numpy),
-    )
+    whole, other = record("opencl", reduction(), 6e-6), record("numpy", reduction(), 9e-6)
+    run = run_of(in_parts, whole, other, devices=(opencl, numpy))
     assert row_of(only(run).pairs)["first_queue"] == pytest.approx(5e-6)
 
 
