@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from harness.dtypes import DTYPES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
 from harness.stats import Blocks
-from harness.stopping import NARROW, is_narrow
+from harness.stopping import NARROW, is_narrow, mean_is_narrow
 from harness.variants import label
 from reports.format import plain
 from reports.format import size as written_size
@@ -42,7 +43,7 @@ class Row:
     role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
     launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
-    whether they know the median to NARROW. queue_blocks, launch_blocks: the usable samples by their
+    whether they know the time to NARROW. queue_blocks, launch_blocks: the usable samples by their
     blocks. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
     in_parts: whether a GPU leaves work to the host that the queue clock does not count.
     launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
@@ -164,7 +165,7 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
         sampling=_sampling(record.clocks.get("queue")),
-        precise=is_narrow(stats.usable(_seconds(record, "queue")), NARROW),
+        precise=_is_precise(blocks_of(record.clocks.get("queue"))),
         queue_blocks=blocks_of(record.clocks.get("queue")),
         launch_blocks=blocks_of(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue),
@@ -179,6 +180,13 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         verification=_verification(record),
         remark=plain(record.ledger.get("note") or ""),
     )
+
+
+def _is_precise(blocks: Blocks) -> bool:
+    """Whether the time is known to NARROW: the mean of several blocks, or the median of the only one."""
+    if len(blocks) > 1:
+        return mean_is_narrow([statistics.median(block) for block in blocks], NARROW)
+    return is_narrow(blocks[0], NARROW) if blocks else False
 
 
 def _location(record: Record) -> str:

@@ -151,11 +151,9 @@ def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
 
 
 def with_blocks(original: Record, *medians: float) -> Record:
-    """The record with eight samples in each of several processes."""
+    """The record with eight samples in each of several contexts."""
     seconds = [median * (1 + 1e-4 * step) for median in medians for step in range(8)]
-    clock = Clock(
-        tuple(seconds), 100, "", tuple(process for process in range(len(medians)) for _ in range(8))
-    )
+    clock = Clock(tuple(seconds), 100, "", tuple(block for block in range(len(medians)) for _ in range(8)))
     return replace(original, clocks={"queue": clock})
 
 
@@ -166,12 +164,21 @@ def test_pair_has_the_interval_and_verdict_of_its_samples() -> None:
     assert pair["verdict"] == "slower"
 
 
-def test_interval_holds_what_differs_from_process_to_process() -> None:
+def test_interval_holds_what_differs_from_context_to_context() -> None:
     opencl, cuda = record("opencl", reduction(), 1e-6), record("cuda", reduction(), 1e-6)
     alike = run_of(with_blocks(opencl, 1e-6, 1e-6, 1e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
     differing = run_of(with_blocks(opencl, 0.95e-6, 1e-6, 1.05e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
     assert row_of(only(alike).pairs)["verdict"] == "same"
     assert row_of(only(differing).pairs)["verdict"] == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("medians", "precise"),
+    [((1e-6,), True), ((1e-6, 1e-6, 1.0001e-6), True), ((0.97e-6, 1e-6, 1.03e-6), False)],
+)
+def test_a_time_is_known_as_well_as_its_contexts_agree(medians: tuple[float, ...], precise: bool) -> None:
+    run = run_of(with_blocks(record("opencl", reduction(), 1e-6), *medians))
+    assert row_of(frame(run))["precise"] == precise
 
 
 def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
