@@ -81,7 +81,8 @@ def _escaped(text: str) -> str:
 
 
 class Watcher:
-    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case. Call it between measurements.
+    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case and one a further block. Call it
+    between measurements.
 
     Nothing is drawn in between: a thread that redraws would take time from what is measured.
     """
@@ -90,6 +91,7 @@ class Watcher:
         self._console = console(sys.stderr)
         self._bar = _bar(self._console) if self._console.is_terminal else None
         self._task = self._bar.add_task("starting", total=None) if self._bar else None
+        self._told: Record | None = None
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -105,14 +107,24 @@ class Watcher:
     def __call__(self, progress: Progress) -> None:
         """Shows where the run is; a case that was not right stays visible, with the reason's first line."""
         last = progress.last
-        troubled = last is not None and last.status in ("wrong", "failed")
-        if last and (troubled or not self._bar):
-            width = len(str(progress.total))
-            self._print(f"[{progress.done:{width}}/{progress.total}] {_outcome(last)}")
+        if last and last is not self._told:
+            line = self._line(last)
+            self._told = last
+            if line:
+                width = len(str(progress.total))
+                self._print(f"[{progress.done:{width}}/{progress.total}] {line}")
         if self._bar and self._task is not None:
             coming = _name(progress.next) if progress.next else "done"
             self._bar.update(self._task, total=progress.total, completed=progress.done, description=coming)
             self._bar.refresh()
+
+    def _line(self, last: Record) -> str:
+        """What to say of the latest record; empty where nothing is news."""
+        troubled = last.status in ("wrong", "failed")
+        if troubled or (last.block == 0 and not self._bar):
+            return _outcome(last)
+        begins = self._told is None or self._told.block != last.block
+        return f"all cases once more, block {last.block + 1}" if begins and not self._bar else ""
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False)
