@@ -18,7 +18,7 @@ from harness.measure import Share
 from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
-from harness.schedule import Allotment, Known, Turn, contexts_of, turns
+from harness.schedule import FURTHER_SHARE, Allotment, Known, Turn, blocks_a_process, contexts_of, turns
 from harness.watch import Snapshot, watched
 from harness.workers import Worker, WorkerFailed
 
@@ -125,6 +125,7 @@ class _Run:
     ) -> None:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
         self._over: set[Case] = set()
+        self._blocks = blocks_a_process(options.contexts)
         self._known = Known(options.contexts)
         self._first: dict[Case, Record] = {}
         self._pictured: set[str] = set()
@@ -143,9 +144,14 @@ class _Run:
         theirs.
         """
         if self._options.budget:
-            ends_at = time.monotonic() + self._options.budget
-            self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
-        self._to_measure = sum(turn.case not in self._reasons for turn in left)
+            self._allotment = Allotment(
+                time.monotonic(),
+                self._options.budget,
+                self._options.limit_s / LIMIT_SHARE,
+                self._options.processes,
+                FURTHER_SHARE if self._blocks > 1 else 0.0,
+            )
+        self._to_measure = sum(self._is_to_measure(turn) for turn in left)
         last: Record | None = None
         done = 0
         with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
@@ -153,17 +159,32 @@ class _Run:
                 with _Workers(self._options, shared, self._pictured) as workers:
                     for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):
                         of_block = list(turns_of_block)
-                        enough = self._known.enough(of_block)
+                        enough = self._enough(of_block)
                         for turn in of_block:
                             progress(Progress(done, len(left), last, turn.case))
                             last = self._turn(workers, turn, turn.case in enough) or last
                             done += 1
         progress(Progress(len(left), len(left), last, None))
 
+    def _enough(self, of_block: Sequence[Turn]) -> set[Case]:
+        """The cases of a block that are known well enough; all of a further one for which time is over."""
+        first = of_block[0]
+        is_late = self._allotment and self._allotment.is_over(time.monotonic(), first.process)
+        if is_late and not self._begins_process(first):
+            return {turn.case for turn in of_block}
+        return self._known.enough(of_block)
+
+    def _begins_process(self, turn: Turn) -> bool:
+        return turn.block % self._blocks == 0
+
+    def _is_to_measure(self, turn: Turn) -> bool:
+        """Whether a turn has a share of the budget's time: further blocks take what a suite grants them."""
+        return self._begins_process(turn) and turn.case not in self._reasons
+
     def _turn(self, workers: _Workers, turn: Turn, is_enough: bool) -> Record | None:
         """The record of a turn, written; None of a case that is over, or known well enough."""
         case = turn.case
-        self._to_measure -= case not in self._reasons
+        self._to_measure -= self._is_to_measure(turn)
         if case in self._over or is_enough:
             return None
         if case in self._reasons:
@@ -177,7 +198,9 @@ class _Run:
 
     def _measured(self, workers: _Workers, turn: Turn) -> Record:
         start = time.monotonic()
-        granted = self._allotment.seconds(start, 1 + self._to_measure) if self._allotment else None
+        granted = None
+        if self._allotment and self._begins_process(turn):
+            granted = self._allotment.seconds(start, 1 + self._to_measure)
         share = self._options.share(turn.case, turn.is_lean)
         if turn.case in self._first:
             share = share.after(self._first[turn.case].clocks)

@@ -22,6 +22,8 @@ from harness.stopping import NARROW, mean_is_narrow
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
 LEAST_S = 0.01
+FURTHER_SHARE = 0.5
+"""The part of a budget that the further contexts of the processes have, where there are any."""
 LEAST_BLOCKS = 8
 """Blocks of a process in which a case is measured however well it is known: where a context is one of two
 kinds, a few of them may all be of one."""
@@ -55,13 +57,18 @@ def turns(cases: Sequence[Case], processes: int, contexts: Mapping[str, int]) ->
         contexts: blocks a process of the devices (by their keys) that have several; see :func:`contexts_of`.
     """
     groups = [list(group) for _, group in groupby(cases, key=problem_of)]
-    most = max([1, *contexts.values()])
+    most = blocks_a_process(contexts)
     for block in range(processes * most):
         process, context = divmod(block, most)
         for group in groups:
             sides = [case for case in group if context < contexts_of(case, contexts)]
             first = block % max(1, len(sides))
             yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
+
+
+def blocks_a_process(contexts: Mapping[str, int]) -> int:
+    """The most contexts that a device has in a process."""
+    return max([1, *contexts.values()])
 
 
 def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
@@ -92,10 +99,7 @@ class Known:
 
         All sides of a problem or none: each must have as many blocks as the other.
         """
-        if not of_block:
-            return set()
-        _, _, block = of_block[0]
-        if block % max([1, *self._contexts.values()]) < LEAST_BLOCKS:
+        if of_block[0].block % blocks_a_process(self._contexts) < LEAST_BLOCKS:
             return set()
         groups = (list(group) for _, group in groupby(of_block, key=lambda turn: problem_of(turn.case)))
         # Of two sides as wide as this the ratio is as wide as NARROW.
@@ -109,19 +113,28 @@ class Known:
 
 @dataclass
 class Allotment:
-    """Shares what is left of a run's time among the turns that are left.
+    """Shares a budget of time among the first blocks of a run's processes, and bounds their further ones.
 
-    ends_at: on the clock that :meth:`seconds` is asked with. longest: a turn's seconds of timing at most.
+    begins_at: on the clock that is asked with. budget: in seconds. longest: a turn's seconds of timing at
+    most. processes: how many there are. further: the part of the budget that further blocks have.
     """
 
-    ends_at: float
+    begins_at: float
+    budget: float
     longest: float
+    processes: int = 1
+    further: float = 0.0
     _overheads: list[float] = field(default_factory=list)
 
     def seconds(self, now: float, left: int) -> float:
         """Seconds of timing for the next turn of ``left``: never none, as every case is to be measured."""
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
-        return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
+        ends_at = self.begins_at + (1 - self.further) * self.budget
+        return min(self.longest, max(LEAST_S, (ends_at - now) / max(left, 1) - overhead))
+
+    def is_over(self, now: float, process: int) -> bool:
+        """Whether a process has no time for a further block: its share of the budget is spent."""
+        return now >= self.begins_at + self.budget * (process + 1) / self.processes
 
     def spent(self, total: float, granted: float, timed: float) -> None:
         """Takes note of a turn: its seconds in all, those granted for timing, and those that timing took.

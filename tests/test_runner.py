@@ -370,6 +370,15 @@ def test_a_budget_is_what_the_timing_of_each_case_gets(
     assert max(share.seconds for share in shares) <= OPTIONS.limit_s / LIMIT_SHARE
 
 
+def test_a_budget_ends_a_processs_further_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
+    options = replace(TWICE, contexts={"fake:0": 99}, budget=2.0)
+    monkeypatch.setattr(Known, "enough", lambda *_: set())
+    blocks = {turn.block for turn in run(tmp_path, options=options).turns}
+    assert {0, 99} <= blocks, "each process has its first block"
+    assert len(blocks) < 2 * 99
+
+
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run.jsonl", {}) as writer:
         run_cases(CASES[:1], writer, OPTIONS, look=lambda _: {"reasons": ["power brake"]})
