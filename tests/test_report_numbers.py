@@ -181,6 +181,18 @@ def test_a_time_is_known_as_well_as_its_contexts_agree(medians: tuple[float, ...
     assert row_of(frame(run))["precise"] == precise
 
 
+def test_a_gpu_measured_in_one_context_is_told_of() -> None:
+    def told(*blocks: float, physical: str = GPU) -> bool:
+        rows = [with_blocks(record(name, reduction(), 1e-6), *blocks) for name in ("opencl", "cuda")]
+        run = run_of(*rows, devices=tuple(device(name, physical=physical) for name in ("opencl", "cuda")))
+        (headline,) = headlines(frame(run), comparisons(frame(run)))
+        return any("in one context" in sentence for sentence in headline.rest)
+
+    assert told(1e-6)
+    assert not told(1e-6, 1e-6, 1e-6)
+    assert not told(1e-6, physical="cpu")
+
+
 def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
     two = replace(record("opencl", reduction(), 1e-6), clocks={"queue": Clock((1e-6, 1.1e-6))})
     comparison = only(run_of(two, record("cuda", reduction(), 9e-6)))
