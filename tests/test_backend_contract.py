@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from backends import (
     Unsupported,
     open_backend,
 )
+from backends.devices import ResultLocation
 from harness.measure import Share
 from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.records import Case
@@ -187,7 +188,7 @@ def test_the_ledger_of_own_kernels(own_backend: Backend, problem: Problem) -> No
             assert min(launch.num_groups) >= 1
             assert 1 <= math.prod(launch.group_size) <= own_backend.device.max_group_size
             assert launch.local_bytes >= 0
-        assert prepared.result_location in ("device", "host")
+        assert prepared.result_location in get_args(ResultLocation)
         assert len(prepared.source_hash) == 64
         first = prepared.source_hash
     with own_backend.prepare(problem, variant, uploaded) as again:
