@@ -111,6 +111,7 @@ class Measurer:
         self.backend, self.options, self._timer = backend, options, timer
         self.inputs = Inputs(backend, options.seed, options.image, options.shared)
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
+        self._is_warm = False
 
     def measure(self, case: Case, share: Share) -> Record:
         """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
@@ -175,7 +176,10 @@ class Measurer:
         # Half of a case's time is the primary clock's.
         budget = Budget(share.samples, share.seconds / 2)
         if share.lean:
-            budget = replace(budget, warm_up=_LEAN_WARM_UP, least=1)
+            # What is first in a fresh context finds the device as idle as a first block's cases do.
+            warm_up = _LEAN_WARM_UP if self._is_warm else budget.warm_up
+            budget = replace(budget, warm_up=warm_up, least=1)
+        self._is_warm = True
         samples = share.samples if share.lean else share.samples_once or share.samples
         other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
         primary, empty = (

@@ -64,6 +64,19 @@ def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(lean: 
     assert (clocks.keys() == {"queue", "launch"}) == lean
 
 
+def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6))
+    measuring = Measurer(backend, Options(), backend.clock.time)
+    share = Share(1, 1.0, lean=True, calls={"queue": 40, "launch": 40})
+    batches = []
+    for _ in range(3):
+        backend.batches.clear()
+        assert measuring.measure(CASE, share).status == "ok"
+        batches.append(backend.batches.count(40))
+    assert batches[0] > 3 * batches[1]
+    assert batches[1] == batches[2]
+
+
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
     case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
     clocks = measurer(FakeClock()).measure(case, FOUR).clocks
