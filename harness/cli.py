@@ -204,9 +204,15 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
 
 @app.command()
 def selftest(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN]...", help="Recorded runs to split into halves, in place of measuring."),
+    ] = None,
     *,
     comparisons: Annotated[int, typer.Option(min=1, help="At least so many a device.")] = 200,
-    processes: Annotated[int, typer.Option(min=1, max=99, help="Fresh processes a comparison.")] = 5,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison.  [default: 5]")
+    ] = None,
     backend: Backends = None,
     device: Devices = None,
     as_json: Json = False,
@@ -215,10 +221,15 @@ def selftest(
     from harness import showing
     from harness.console import complain
     from harness.lock import DeviceBusy
-    from harness.session import self_tests
+    from harness.session import self_tests, self_tests_of
 
     with _asked():
-        tests = self_tests(backend or (), device or (), comparisons, processes, complain)
+        if runs and (backend or device or processes):
+            raise ValueError("of recorded runs everything is compared; give only --comparisons with them")
+        if runs:
+            tests = self_tests_of(runs, comparisons)
+        else:
+            tests = self_tests(backend or (), device or (), comparisons, processes or 5, complain)
     try:
         passed = showing.show_selftest(tests, as_json)
     except DeviceBusy as error:

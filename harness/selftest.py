@@ -1,8 +1,8 @@
 """Does the harness find differences where there are none? Every device against itself, many times.
 
 A comparison is made as in a run: the same case measured by two workers, side by side, in several fresh
-processes each. A verdict that one is faster is false. Verdicts rest on 95 % intervals, so at most one in
-twenty may be.
+processes each; or, of a run that has been recorded, by half of its blocks and by the other half. A verdict
+that one is faster is false. Verdicts rest on 95 % intervals, so at most one in twenty may be.
 """
 
 from __future__ import annotations
@@ -13,15 +13,21 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from backends.devices import DeviceInfo
 from harness import stats
 from harness.cases import expand
 from harness.merging import merged_clock
 from harness.records import Case, Clock, Record
 from harness.runner import RunOptions
+from harness.runs import Run
+from harness.stats import Blocks
 from harness.suite import Limits, ReductionBlock, Suite
 from harness.workers import Worker, WorkerFailed
 
+FEWEST_TO_HALVE = 2 * stats.FEWEST_PAIRS
+_SEED = 20111121
 MOST_FALSE = 0.05
 """The rate of false verdicts above which the harness is not to be believed."""
 SUITE = Suite(
@@ -75,6 +81,39 @@ def selftest(
     for device in devices:
         cases = expand(SUITE, [device])
         yield _device(device, cases, -(-comparisons // len(cases)), options, progress)
+
+
+def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
+    """Compares each device of a recorded run with itself at least so many times: a case's blocks are split at
+    random into two halves, each as one side of a ratio. Always the same halves of the same run.
+
+    Raises:
+        ValueError: if no case was measured in enough blocks.
+    """
+    sides: dict[str, list[Blocks]] = {}
+    for record in run.records:
+        clock = record.clocks.get("queue")
+        blocks = stats.blocks(clock.seconds, clock.blocks) if clock else []
+        if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
+            sides.setdefault(f"{record.case.backend}:{record.case.device}", []).append(blocks)
+    if not sides:
+        raise ValueError(
+            f"{run.path}: no case was measured in {FEWEST_TO_HALVE} blocks or more, and fewer are too few to "
+            "halve; measure with more --processes or --contexts"
+        )
+    rng = np.random.default_rng(_SEED)
+    found = []
+    for device, cases in sides.items():
+        each = -(-comparisons // len(cases))
+        found.append(SelfTest(device, Counter(_halved(case, rng) for case in cases for _ in range(each))))
+    return found
+
+
+def _halved(blocks: Blocks, rng: np.random.Generator) -> str:
+    """The verdict on one half of the blocks, drawn at random, against the other."""
+    half = len(blocks) // 2
+    drawn = [blocks[place] for place in rng.permutation(len(blocks))]
+    return stats.verdict(stats.ratio_interval(drawn[:half], drawn[half : 2 * half], paired=True))
 
 
 def verdict(first: Clock, second: Clock) -> str:

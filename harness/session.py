@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from harness.lock import locked
 from harness.records import Case
 from harness.runner import Progress, RunOptions, run_cases
 from harness.runs import Run, RunWriter, load_run
-from harness.selftest import SelfTest, selftest
+from harness.selftest import SelfTest, selftest, selftest_of
 from harness.suite import Suite, load_suite
 from harness.watch import Watch
 
@@ -209,6 +209,20 @@ def self_tests(
             yield from selftest(chosen, comparisons, options, progress)
 
     return measured()
+
+
+def self_tests_of(paths: Sequence[Path], comparisons: int) -> Iterator[SelfTest]:
+    """Compares the devices of recorded runs with themselves (:func:`harness.selftest.selftest_of`).
+
+    Raises:
+        OSError, ValueError: at once, if one cannot be read or has too few blocks.
+    """
+    found = [(path, selftest_of(load_run(path), comparisons)) for path in paths]
+    return (
+        replace(test, device=f"{path.name} {test.device}" if len(found) > 1 else test.device)
+        for path, tests in found
+        for test in tests
+    )
 
 
 def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness import selftest as module
 from harness import session
-from harness.records import Clock
+from harness.problems import Reduction
+from harness.records import Case, Clock, Record
 from harness.runner import RunOptions
-from harness.selftest import SUITE, SelfTest, selftest, verdict
+from harness.runs import Run, RunWriter
+from harness.selftest import FEWEST_TO_HALVE, SUITE, SelfTest, selftest, selftest_of, verdict
+from harness.stats import Interval
+from harness.variants import Plain
 from tests.command import Harness, harness
 from tests.fake_backend import DEVICE, DIARY, ENVIRONMENT, FakeBackend
 
@@ -127,3 +133,55 @@ def test_a_device_that_is_not_there_is_a_mistake(harness: Harness) -> None:
     shown = harness("selftest", "--device", "voodoo")
     assert shown.code == 2
     assert "no device matches 'voodoo'" in shown.err
+
+
+def recorded(blocks: int, between: float, within: float = 1e-3) -> Run:
+    """A run of two devices whose blocks differ, as contexts do."""
+    rng = np.random.default_rng(blocks)
+    records = []
+    for backend in ("opencl", "cuda"):
+        case = Case(backend, 0, Reduction("min", "int8", (64,)), Plain())
+        of_blocks = np.exp(rng.normal(0, between, (blocks, 1)) + rng.normal(0, within, (blocks, 2)))
+        seconds = tuple(float(value) for value in 1e-6 * of_blocks.reshape(-1))
+        clock = Clock(seconds, blocks=tuple(block for block in range(blocks) for _ in range(2)))
+        records += [
+            Record(each, "ok", clocks={"queue": clock}) for each in (case, replace(case, role="limit"))
+        ]
+    return Run({}, records, [], Path("a.jsonl"))
+
+
+@pytest.mark.parametrize(("blocks", "between"), [(FEWEST_TO_HALVE, 0.02), (60, 0.02), (60, 0.3)])
+def test_the_halves_of_a_recorded_run_differ_seldom(blocks: int, between: float) -> None:
+    tests = selftest_of(recorded(blocks, between), 300)
+    assert [(test.device, test.comparisons) for test in tests] == [("opencl:0", 300), ("cuda:0", 300)]
+    assert all(test.passed for test in tests)
+    assert tests == selftest_of(recorded(blocks, between), 300)
+
+
+def test_halves_whose_intervals_are_wrong_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.stats.ratio_interval", lambda *_, **__: Interval(1.1, 1.2))
+    (test, _) = selftest_of(recorded(FEWEST_TO_HALVE, 0.02), 40)
+    assert (test.verdicts, test.passed) == ({"faster": 40}, False)
+
+
+def test_the_command_on_recorded_runs(harness: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with RunWriter(path, {}) as writer:
+        for record in recorded(FEWEST_TO_HALVE, 0.02).records:
+            writer.write(record)
+    shown = harness("selftest", path, "--comparisons", 10, "--json")
+    assert (shown.code, [each["device"] for each in json.loads(shown.out)]) == (0, ["opencl:0", "cuda:0"])
+    shown = harness("selftest", path, path, "--comparisons", 10, "--json")
+    assert json.loads(shown.out)[-1]["device"] == "a.jsonl cuda:0"
+    refused = harness("selftest", path, "--device", "gpu")
+    assert (refused.code, "give only --comparisons" in refused.err) == (2, True)
+
+
+def test_a_run_of_too_few_blocks_is_refused(harness: Harness, tmp_path: Path) -> None:
+    path = tmp_path / "few.jsonl"
+    with RunWriter(path, {}) as writer:
+        writer.write(recorded(FEWEST_TO_HALVE - 1, 0.02).records[0])
+    shown = harness("selftest", path)
+    assert shown.code == 2
+    assert f"in {FEWEST_TO_HALVE} blocks or more" in shown.err
+    assert harness("selftest", tmp_path / "none.jsonl").code == 2
