@@ -211,7 +211,7 @@ def selftest(
     *,
     comparisons: Annotated[int, typer.Option(min=1, help="At least so many a device.")] = 200,
     processes: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison.  [default: 5]")
+        int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison: 5 where not given.")
     ] = None,
     backend: Backends = None,
     device: Devices = None,
@@ -229,7 +229,7 @@ def selftest(
         if runs:
             tests = self_tests_of(runs, comparisons)
         else:
-            tests = self_tests(backend or (), device or (), comparisons, processes or 5, complain)
+            tests = self_tests(backend or (), device or (), comparisons, processes, complain)
     try:
         passed = showing.show_selftest(tests, as_json)
     except DeviceBusy as error:

@@ -127,6 +127,7 @@ class Queue:
     def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
         self._backend, self._prepared, self._timer = backend, prepared, timer
         self._made = self._batch = 0
+        self._enqueueing = backend.enqueue_seconds
         launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
@@ -177,15 +178,14 @@ class Queue:
         attempts = 0
         while True:
             attempts += 1
-            seconds = GRACE + SLACK * calls * backend.enqueue_seconds
-            gate = backend.gate(self._prepared, min(LONGEST, seconds))
+            gate = backend.gate(self._prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
             if gate is None:
                 return None
-            taken = 0.0
             try:
                 start = self._timer()
                 self._enqueue(calls)
                 taken = (self._timer() - start) / calls
+                self._enqueueing = max(taken, _FORGETTING * self._enqueueing)
                 gate.submit()
             except BaseException as error:
                 # Left closed, it would keep the device from ever ending.
@@ -194,8 +194,8 @@ class Queue:
                     backend.synchronize()
                 if attempts == ATTEMPTS or not isinstance(error, GateExpired):
                     raise
-                backend.enqueue_seconds = max(taken, backend.enqueue_seconds)
             else:
+                # A hiccup in a batch of a few is this queue's alone: it would make every later gate long.
                 if calls >= _TELLING:
                     backend.enqueue_seconds = max(taken, _FORGETTING * backend.enqueue_seconds)
                 return gate

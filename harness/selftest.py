@@ -27,6 +27,7 @@ from harness.suite import Limits, ReductionBlock, Suite
 from harness.workers import Worker, WorkerFailed
 
 FEWEST_TO_HALVE = 2 * stats.FEWEST_PAIRS
+"""Blocks of a case whose halves still are drawn in pairs."""
 _SEED = 20111121
 MOST_FALSE = 0.05
 """The rate of false verdicts above which the harness is not to be believed."""
@@ -113,13 +114,16 @@ def _halved(blocks: Blocks, rng: np.random.Generator) -> str:
     """The verdict on one half of the blocks, drawn at random, against the other."""
     half = len(blocks) // 2
     drawn = [blocks[place] for place in rng.permutation(len(blocks))]
-    return stats.verdict(stats.ratio_interval(drawn[:half], drawn[half : 2 * half], paired=True))
+    return _verdict(drawn[:half], drawn[half : 2 * half])
 
 
 def verdict(first: Clock, second: Clock) -> str:
     """What a run would say of the first side: same, faster, slower or ambiguous."""
-    one, other = (stats.blocks(clock.seconds, clock.blocks) for clock in (first, second))
-    return stats.verdict(stats.ratio_interval(one, other, paired=True))
+    return _verdict(*(stats.blocks(clock.seconds, clock.blocks) for clock in (first, second)))
+
+
+def _verdict(first: Blocks, second: Blocks) -> str:
+    return stats.verdict(stats.ratio_interval(first, second, paired=True))
 
 
 def _device(

@@ -22,6 +22,8 @@ from harness.selftest import SelfTest, selftest, selftest_of
 from harness.suite import Suite, load_suite
 from harness.watch import Watch
 
+SELFTEST_PROCESSES = 5
+"""Of a comparison, where nobody says."""
 SELFTEST_SECONDS = 0.5
 """Of timing, a side of a comparison: about what a suite takes."""
 BUDGET_SAMPLES = 100
@@ -189,7 +191,7 @@ def self_tests(
     backends: Sequence[str],
     patterns: Sequence[str],
     comparisons: int,
-    processes: int,
+    processes: int | None,
     progress: Callable[[str], None],
 ) -> Iterator[SelfTest]:
     """Compares the chosen devices with themselves (:mod:`harness.selftest`), one after the other.
@@ -202,7 +204,7 @@ def self_tests(
     chosen = select_devices(devices, backends, patterns)
     if not chosen:
         raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")
-    options = RunOptions(processes=processes, case_seconds=SELFTEST_SECONDS)
+    options = RunOptions(processes=processes or SELFTEST_PROCESSES, case_seconds=SELFTEST_SECONDS)
 
     def measured() -> Iterator[SelfTest]:
         with locked(names_of(chosen), "harness selftest"):

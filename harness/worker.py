@@ -44,9 +44,9 @@ def serve(opened: Callable[[], Backend], options: Options, requests: IO[str], an
             wants_more = _served(Measurer(backend, options), requests, answers)
         kind = type(backend)
         del backend
-        # What is still referred to in the old context would keep it.
-        gc.collect()
         if wants_more:
+            # What is still referred to in the old context would keep it.
+            gc.collect()
             try:
                 kind.forget()
             except BackendError as error:

@@ -130,6 +130,7 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
     kind, op, type_, size, elements = _describe(problem)
     quartiles = _quartiles(record, "queue")
     queue, launch = _centre(record, "queue"), _centre(record, "launch")
+    location = _location(record)
     entry = REGISTRY.get(case.backend)
     return Row(
         number=number,
@@ -169,8 +170,8 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         queue_blocks=blocks_of(record.clocks.get("queue")),
         launch_blocks=blocks_of(record.clocks.get("launch")),
         bytes_per_second=_positive(problem.bytes_moved / queue),
-        location=_location(record),
-        in_parts=_location(record) == "parts" and device.get("kind") != "cpu",
+        location=location,
+        in_parts=location == "parts" and device.get("kind") != "cpu",
         launches=len(_listed(record, "launches") or _listed(record, "kernels")),
         calls=_whole(record.ledger.get("calls_per_result")),
         accumulator=plain(record.ledger.get("accumulator") or ""),

@@ -165,8 +165,7 @@ def _warnings(rows: pd.DataFrame) -> Iterator[str]:
             f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or "
             "the limit itself is wrong."
         )
-    contexts = rows["queue_blocks"].map(len)
-    if (rows["physical"] != "cpu").all() and len(rows) and contexts.max() == 1:
+    if rows["physical"].iloc[0] != "cpu" and rows["queue_blocks"].map(len).max() == 1:
         yield (
             "Everything was measured in one context of the device, and no interval holds what another would "
             "have drawn: ratios within some percent of 1 may be luck (--processes, --contexts)."

@@ -85,6 +85,18 @@ def test_enqueueing_that_takes_longer_than_assumed_gets_a_gate_that_holds_for_lo
     assert backend.batches[:6] == [1, 1, 1, 1, 2, 4]
 
 
+def test_a_hiccup_while_a_call_is_enqueued_makes_no_later_cases_gate_longer() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=50e-3))
+    known = backend.enqueue_seconds
+    Queue(backend, prepared_on(backend), backend.clock.time).batch(1)
+    assert backend.enqueue_seconds == known
+    backend.clock.enqueue = 4e-6
+    later = Queue(backend, prepared_on(backend), backend.clock.time)
+    for _ in range(20):
+        later.batch(100)
+    assert backend.enqueue_seconds == pytest.approx(4e-6), "what many calls took is known to the next case"
+
+
 def test_a_gate_holds_no_longer_than_it_must() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=4e-6))
     held: list[float] = []
