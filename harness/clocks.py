@@ -44,8 +44,8 @@ _ENOUGH_TO_WARM_UP = 64
 _TELLING = 16
 """Calls of a batch from which on it tells what enqueueing one takes: the first ones wake the driver up."""
 FAR = 0.1
-"""By what share a sample differs from what is expected that does not count alone: more than by which one
-context differs from another."""
+"""By what share a sample differs from what is expected that does not count alone: a kernel's time differs by
+less from context to context."""
 _AMONG = 3
 """Samples whose median one bad one leaves good."""
 

@@ -90,6 +90,7 @@ def plan_run(request: Request) -> Plan:
     by_key = {(device.backend, device.index): device for device in devices}
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
     skipped = {case: reason for case, reason in reasons.items() if reason is not None}
+    used = {(case.backend, case.device) for case in cases if case not in skipped}
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
     options = RunOptions(
@@ -97,7 +98,7 @@ def plan_run(request: Request) -> Plan:
         samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
         case_seconds=suite.measure.case_seconds,
         processes=request.processes or suite.measure.processes,
-        contexts=_contexts(devices, request.contexts or suite.measure.gpu_contexts),
+        contexts=_contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts),
         budget=request.budget,
         limit_s=suite.measure.limit_s,
         image=image,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends import DeviceInfo
+from harness import session
 from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.defaults import default_variant
 from harness.ladders import LADDERS
@@ -317,3 +318,14 @@ def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None
     assert measured_by_default(devices, suite, (), ["cupy_no_cub:0"]) == devices
     every = _suite(tmp_path, "[measure]\nall_libraries = true\n" + _reduction())
     assert measured_by_default(devices, every) == devices
+
+
+def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = replace(GPU, backend="numpy", kind="cpu", physical="cpu")
+    monkeypatch.setattr(session, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))
+
+    def contexts(*backends: str) -> dict[str, int]:
+        return dict(session.plan_run(session.Request("smoke", backends, contexts=5)).options.contexts)
+
+    assert contexts("opencl", "cuda", "cupy") == {"opencl:0": 5, "cuda:0": 5}
+    assert contexts("numpy") == {}
