@@ -49,6 +49,27 @@ class Dtype:
         """The NumPy dtype of a value inside a kernel (float32 for float16)."""
         return np.dtype(np.float32) if self.name == "float16" else self.numpy
 
+    @property
+    def kept(self) -> str:
+        """The kernels' type of an element in a partial result: an integer has 32 bits at least.
+
+        What has fewer is masked again and again, and stored byte by byte.
+        """
+        return ("int" if self.numpy.kind == "i" else "uint") if self._is_narrow else self.kernel
+
+    @property
+    def kept_numpy(self) -> np.dtype[np.generic]:
+        """The NumPy dtype of that."""
+        return np.dtype(f"{self.numpy.kind}4") if self._is_narrow else self.kernel_numpy
+
+    @property
+    def _is_narrow(self) -> bool:
+        return not self.is_float and self.itemsize < _KEPT_BYTES
+
+
+_KEPT_BYTES = 4
+"""The least that an integer has in a partial result: a register of a GPU."""
+
 
 def _integer(name: str, kernel: str) -> Dtype:
     info = np.iinfo(name)

@@ -70,6 +70,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     redux = _redux_fields(problem, device)
     return {
         "ELEMENT": element.kernel,
+        "KEPT": element.kept,
         "STORED": element.stored,
         "CHANNEL": _channel(element),
         "STORED_IS_HALF": int(element.name == "float16"),

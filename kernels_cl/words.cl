@@ -106,4 +106,7 @@ inline uint folded_words(words_t words) {
   return folded;
 #endif
 }
+
+// One read of what no kernel of the launch writes.
+#define LOAD_AS(type, pointer) (*(__global const type *)(pointer))
 // end differs

@@ -62,4 +62,7 @@ __device__ inline uint folded_words(words_t words) {
   for (int i = 0; i < VECTOR_BYTES / sizeof(word_t); ++i) folded ^= words.word[i];
   return folded;
 }
+
+// One read of what no kernel of the launch writes.
+#define LOAD_AS(type, pointer) __ldg((const type *)(pointer))
 // end differs

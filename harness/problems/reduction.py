@@ -79,7 +79,7 @@ class Reduction:
     def partial_dtype(self) -> np.dtype[np.void]:
         """The structured NumPy dtype of a kernel's ``partial_t``."""
         types = {
-            "element": self.element.kernel_numpy,
+            "element": self.element.kept_numpy,
             "total": np.dtype(self.element.total),
             "count": np.dtype(np.uint64),
             "place": np.dtype(np.uint64),

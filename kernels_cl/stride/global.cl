@@ -7,6 +7,7 @@ typedef struct {
 inline range_t vectors_of_item(ulong vectors, uint local_id) {
   range_t range;
   range.first = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  AS_ONE(range.first);
   range.end = vectors;
   range.step = (ulong)get_num_groups(0) * GROUP_SIZE;
   return range;

@@ -9,6 +9,7 @@ inline range_t vectors_of_item(ulong vectors, uint local_id) {
   const ulong start = chunk * get_group_id(0);
   range_t range;
   range.first = start + local_id;
+  AS_ONE(range.first);
   range.end = start + chunk < vectors ? start + chunk : vectors;
   range.step = GROUP_SIZE;
   return range;

@@ -154,12 +154,13 @@ void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, co
   image.height = height;
   image.row_elements = row_elements;
   image.pitch = pitch;
-#if LAST_ITEM_DIFFERS
+  const int own = min(VECTOR_WIDTH, (int)(row_elements - column));
+#if LAST_ITEM_DIFFERS && !MASKS_END
   // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
-  if (column + VECTOR_WIDTH > row_elements) {
-    march(image, results, column, row_elements - column, top);
+  if (own == VECTOR_WIDTH) {
+    march(image, results, column, VECTOR_WIDTH, top);
     return;
   }
 #endif
-  march(image, results, column, VECTOR_WIDTH, top);
+  march(image, results, column, own, top);
 }

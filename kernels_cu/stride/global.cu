@@ -7,6 +7,7 @@ typedef struct {
 __device__ inline range_t vectors_of_item(ulong vectors, uint local_id) {
   range_t range;
   range.first = (ulong)blockIdx.x * GROUP_SIZE + local_id;
+  AS_ONE(range.first);
   range.end = vectors;
   range.step = (ulong)gridDim.x * GROUP_SIZE;
   return range;

@@ -9,6 +9,7 @@ __device__ inline range_t vectors_of_item(ulong vectors, uint local_id) {
   const ulong start = chunk * blockIdx.x;
   range_t range;
   range.first = start + local_id;
+  AS_ONE(range.first);
   range.end = start + chunk < vectors ? start + chunk : vectors;
   range.step = GROUP_SIZE;
   return range;

@@ -29,7 +29,7 @@ inline VALUE element(image_t image, int row, int column) {
   } else if (column >= image.row_elements) {
     column += after_last(width) * CHANNELS - image.row_elements;
   }
-  return row_start(image, row)[column];
+  return LOAD_AS(STORED, row_start(image, row) + column);
 }
 
 inline row_t load_row(image_t image, columns_t columns, int row) {

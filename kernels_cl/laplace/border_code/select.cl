@@ -15,7 +15,7 @@ inline columns_t columns_of_item(image_t image, int column, int own) {
 }
 
 inline VALUE element(image_t image, int row, int column) {
-  const VALUE inside = row_start(image, row_inside(image, row))[column_inside(image, column)];
+  const VALUE inside = LOAD_AS(STORED, row_start(image, row_inside(image, row)) + column_inside(image, column));
 #if BORDER_IS_CONSTANT
   return (is_outside(row, image.height) | is_outside(column, image.row_elements)) ? BORDER_VALUE : inside;
 #else

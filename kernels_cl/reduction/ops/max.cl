@@ -3,13 +3,16 @@
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
 #endif
+#ifndef KEPT
+#error "KEPT is not defined"
+#endif
 #ifndef LOWEST
 #error "LOWEST is not defined"
 #endif
 
 // What a work-item, a group, a launch hands on.
 typedef struct {
-  ELEMENT highest;
+  KEPT highest;
 } partial_t;
 
 inline partial_t lifted(ELEMENT element, ulong position) {

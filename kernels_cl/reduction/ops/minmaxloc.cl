@@ -3,6 +3,9 @@
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
 #endif
+#ifndef KEPT
+#error "KEPT is not defined"
+#endif
 #ifndef ELEMENT_IS_FLOAT
 #error "ELEMENT_IS_FLOAT is not defined"
 #endif
@@ -32,8 +35,8 @@
 
 // What a work-item, a group, a launch hands on.
 typedef struct {
-  ELEMENT lowest;
-  ELEMENT highest;
+  KEPT lowest;
+  KEPT highest;
   ulong lowest_at;
   ulong highest_at;
 } partial_t;

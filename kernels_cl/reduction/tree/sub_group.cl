@@ -78,8 +78,8 @@ inline partial_t tree(partial_t mine, __local partial_t *scratch, uint local_id)
     if (LANE_ID == 0) scratch[WAVE_ID] = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (WAVE_ID == 0) {
-      mine = none();
-      for (uint i = LANE_ID; i < NUM_WAVES; i += WAVE_ITEMS) mine = combined(mine, scratch[i]);
+      mine = LANE_ID < NUM_WAVES ? scratch[LANE_ID] : none();
+      for (uint i = LANE_ID + WAVE_ITEMS; i < NUM_WAVES; i += WAVE_ITEMS) mine = combined(mine, scratch[i]);
       mine = wave_combined(mine, NUM_WAVES < WAVE_ITEMS ? NUM_WAVES : WAVE_ITEMS);
     }
   }

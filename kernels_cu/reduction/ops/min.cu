@@ -3,13 +3,16 @@
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
 #endif
+#ifndef KEPT
+#error "KEPT is not defined"
+#endif
 #ifndef HIGHEST
 #error "HIGHEST is not defined"
 #endif
 
 // What a work-item, a group, a launch hands on.
 typedef struct {
-  ELEMENT lowest;
+  KEPT lowest;
 } partial_t;
 
 __device__ inline partial_t lifted(ELEMENT element, ulong position) {

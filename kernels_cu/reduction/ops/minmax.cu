@@ -3,6 +3,9 @@
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
 #endif
+#ifndef KEPT
+#error "KEPT is not defined"
+#endif
 #ifndef LOWEST
 #error "LOWEST is not defined"
 #endif
@@ -12,8 +15,8 @@
 
 // What a work-item, a group, a launch hands on.
 typedef struct {
-  ELEMENT lowest;
-  ELEMENT highest;
+  KEPT lowest;
+  KEPT highest;
 } partial_t;
 
 __device__ inline partial_t lifted(ELEMENT element, ulong position) {

@@ -64,8 +64,8 @@ __device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_
     if (LANE_ID == 0) scratch[WAVE_ID] = mine;
     __syncthreads();
     if (WAVE_ID == 0) {
-      mine = none();
-      for (uint i = LANE_ID; i < NUM_WAVES; i += WAVE_ITEMS) mine = combined(mine, scratch[i]);
+      mine = LANE_ID < NUM_WAVES ? scratch[LANE_ID] : none();
+      for (uint i = LANE_ID + WAVE_ITEMS; i < NUM_WAVES; i += WAVE_ITEMS) mine = combined(mine, scratch[i]);
       mine = wave_combined(mine, NUM_WAVES < WAVE_ITEMS ? NUM_WAVES : WAVE_ITEMS);
     }
   }
