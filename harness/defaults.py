@@ -4,7 +4,10 @@ name.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from backends.devices import DeviceInfo
+from harness.grids import num_groups
 from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
@@ -65,7 +68,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     usual = (loads_near, 1024, 512 if packed and itemsize == _PAIRED else 256)
     loads, items_a_unit, wanted = (2, 2048, 512) if is_far else usual
     group_size = min(wanted, device.max_group_size)
-    return ReductionVariant(
+    variant = ReductionVariant(
         vector_width=_LOAD_BYTES // itemsize,
         loads_in_flight=loads,
         groups=min(64, items_a_unit // group_size),
@@ -73,8 +76,11 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         tree="sub_group" if device.shuffles else "sequential",
         compare="builtin",
         packing="packed" if packed else "scalar",
-        finish="last_group" if device.orders_groups else "relaunch",
+        finish="relaunch",
     )
+    # What one group reduces needs neither a ticket nor a second launch.
+    is_joined = num_groups(problem.size, variant, device) > 1 and device.orders_groups
+    return replace(variant, finish="last_group") if is_joined else variant
 
 
 def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:

@@ -218,6 +218,12 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
 
 
+def test_what_one_group_reduces_takes_no_ticket() -> None:
+    few, many = (default_variant(Reduction("sum", "uint32", (size,)), GPU) for size in (4096, 4097))
+    assert isinstance(few, ReductionVariant) and isinstance(many, ReductionVariant)
+    assert (few.finish, many.finish) == ("relaunch", "last_group")
+
+
 def _needs_float64(problem: Problem) -> bool:
     if not isinstance(problem, Reduction):
         return isinstance(problem, Bandwidth) and problem.dtype == "float64"

@@ -155,7 +155,7 @@ void laplace(__global const STORED *restrict source, __global STORED *restrict r
   image.row_elements = row_elements;
   image.pitch = pitch;
   const int own = min(VECTOR_WIDTH, (int)(row_elements - column));
-#if LAST_ITEM_DIFFERS && !MASKS_END
+#if MOVES_END
   // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
   if (own == VECTOR_WIDTH) {
     march(image, results, column, VECTOR_WIDTH, top);

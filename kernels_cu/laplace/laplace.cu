@@ -155,7 +155,7 @@ void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, co
   image.row_elements = row_elements;
   image.pitch = pitch;
   const int own = min(VECTOR_WIDTH, (int)(row_elements - column));
-#if LAST_ITEM_DIFFERS && !MASKS_END
+#if MOVES_END
   // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
   if (own == VECTOR_WIDTH) {
     march(image, results, column, VECTOR_WIDTH, top);

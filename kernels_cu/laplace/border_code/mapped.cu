@@ -21,6 +21,8 @@
 // Pixels that lie within a word or fill words are put by masks where the row ends, in every item, so that its last one
 // is no code of its own. That would be as much again, and more registers.
 #define MASKS_END (LAST_ITEM_DIFFERS && HAS_WORDS && HALO_LOADS == 1 && (HALO_BYTES <= 2 || HALO_BYTES % 4 == 0))
+// Elsewhere they are moved there one by one, in a copy of the code that only the last item runs.
+#define MOVES_END (LAST_ITEM_DIFFERS && !MASKS_END)
 
 typedef union {
   HALO_LOAD load[HALO_LOADS];
@@ -162,8 +164,9 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
     if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
 #endif
   }
+#if MOVES_END
   // In the last item of a row the right neighbours move up to its last own pixel.
-  if (LAST_ITEM_DIFFERS && !MASKS_END && columns.own < VECTOR_WIDTH) {
+  if (columns.own < VECTOR_WIDTH) {
 #pragma unroll
     for (int i = 0; i < VECTOR_WIDTH + HALO; ++i) {
 #pragma unroll
@@ -173,6 +176,7 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
       }
     }
   }
+#endif
 #if BORDER_IS_CONSTANT
   if (is_outside(row, image.height)) {
 #pragma unroll
