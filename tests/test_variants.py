@@ -220,7 +220,8 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
 
 def test_what_one_group_reduces_takes_no_ticket() -> None:
     few, many = (default_variant(Reduction("sum", "uint32", (size,)), GPU) for size in (4096, 4097))
-    assert isinstance(few, ReductionVariant) and isinstance(many, ReductionVariant)
+    assert isinstance(few, ReductionVariant)
+    assert isinstance(many, ReductionVariant)
     assert (few.finish, many.finish) == ("relaunch", "last_group")
 
 
