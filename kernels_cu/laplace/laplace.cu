@@ -154,13 +154,12 @@ void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, co
   image.height = height;
   image.row_elements = row_elements;
   image.pitch = pitch;
-  const int own = min(VECTOR_WIDTH, (int)(row_elements - column));
-#if MOVES_END
+#if LAST_ITEM_DIFFERS
   // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
-  if (own == VECTOR_WIDTH) {
-    march(image, results, column, VECTOR_WIDTH, top);
+  if (column + VECTOR_WIDTH > row_elements) {
+    march(image, results, column, row_elements - column, top);
     return;
   }
 #endif
-  march(image, results, column, own, top);
+  march(image, results, column, VECTOR_WIDTH, top);
 }

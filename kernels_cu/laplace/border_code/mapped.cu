@@ -11,23 +11,15 @@
 // Whether the row may end inside the last item's vector, so that right neighbours lie in there, too.
 #define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
 
+// NVIDIA's GPUs take an element out of its word, its sign with it, in one instruction; left alone, compilers take more.
+#define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
 #define HALO_BYTES (HALO * (VECTOR_BYTES / VECTOR_WIDTH))
-
-// NVIDIA's GPUs have registers of a word, and what is done to a word costs as much as to one of its elements.
-#define HAS_WORDS (COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
-// They take an element out of its word, its sign with it, in one instruction; left alone, compilers take more.
-#define UNPACKS (SATURATES && HAS_WORDS)
 #define UNPACKS_HALO (UNPACKS && HALO_BYTES % 4 == 0)
-// Pixels that lie within a word or fill words are put by masks where the row ends, in every item, so that its last one
-// is no code of its own. That would be as much again, and more registers.
-#define MASKS_END (LAST_ITEM_DIFFERS && HAS_WORDS && HALO_LOADS == 1 && (HALO_BYTES <= 2 || HALO_BYTES % 4 == 0))
-// Elsewhere they are moved there one by one, in a copy of the code that only the last item runs.
-#define MOVES_END (LAST_ITEM_DIFFERS && !MASKS_END)
 
 typedef union {
   HALO_LOAD load[HALO_LOADS];
   STORED at[HALO];
-#if HALO_BYTES % 4 == 0
+#if UNPACKS_HALO
   uint packed[HALO_BYTES / 4];
 #endif
 } halo_t;
@@ -35,7 +27,7 @@ typedef union {
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
-#if HAS_WORDS
+#if UNPACKS
   uint packed[VECTOR_BYTES / 4];
 #endif
 } own_t;
@@ -45,14 +37,10 @@ typedef struct {
   halo_t left, right;
 } row_t;
 
-// own: how many elements of the item's vector are pixels; all of them but in the last item of a row. end: the bits of
-// the vector's words that are of the pixel behind those.
+// own: how many elements of the item's vector are pixels; all of them but in the last item of a row.
 typedef struct {
   int column, own;
   int left[HALO_LOADS], right[HALO_LOADS];
-#if MASKS_END
-  uint end[VECTOR_BYTES / 4];
-#endif
 } columns_t;
 
 // The column of the first right neighbour.
@@ -69,17 +57,6 @@ __device__ inline columns_t columns_of_item(image_t image, int column, int own) 
     columns.left[i] = column_inside(image, column - CHANNELS + i);
     columns.right[i] = column_inside(image, right_column(column, own) + i);
   }
-#if MASKS_END
-#pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
-    const int byte = own * (VECTOR_BYTES / VECTOR_WIDTH) - 4 * i;
-#if HALO_BYTES <= 2
-    columns.end[i] = byte >= 0 && byte < 4 ? ((1u << 8 * HALO_BYTES) - 1) << 8 * byte : 0;
-#else
-    columns.end[i] = byte <= 0 && byte > -HALO_BYTES ? 0xffffffff : 0;
-#endif
-  }
-#endif
   return columns;
 }
 
@@ -114,32 +91,8 @@ __device__ inline VALUE unpacked(const uint *packed, int i) {
 }
 #endif
 
-#if MASKS_END
-// Word i of as many right neighbours as fill a vector.
-__device__ inline uint neighbour_word(halo_t right, int i) {
-#if BORDER_IS_CONSTANT
-#pragma unroll
-  for (int k = 0; k < HALO; ++k) right.at[k] = BORDER_VALUE;
-#endif
-#if HALO_BYTES == 1
-  return (right.at[0] & 0xff) * 0x01010101u;
-#elif HALO_BYTES == 2
-  return (right.at[0] & 0xffff) * 0x00010001u;
-#else
-  return right.packed[i % (HALO_BYTES / 4)];
-#endif
-}
-#endif
-
 __device__ inline window_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
   window_t window;
-#if MASKS_END
-#pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
-    const uint end = columns.end[i];
-    loaded.own.packed[i] = (loaded.own.packed[i] & ~end) | (neighbour_word(loaded.right, i) & end);
-  }
-#endif
 #if UNPACKS
 #pragma unroll
   for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = unpacked(loaded.own.packed, i);
@@ -164,9 +117,8 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
     if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
 #endif
   }
-#if MOVES_END
   // In the last item of a row the right neighbours move up to its last own pixel.
-  if (columns.own < VECTOR_WIDTH) {
+  if (LAST_ITEM_DIFFERS && columns.own < VECTOR_WIDTH) {
 #pragma unroll
     for (int i = 0; i < VECTOR_WIDTH + HALO; ++i) {
 #pragma unroll
@@ -176,7 +128,6 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
       }
     }
   }
-#endif
 #if BORDER_IS_CONSTANT
   if (is_outside(row, image.height)) {
 #pragma unroll
