@@ -6,6 +6,7 @@ reason, and a fresh worker takes the next.
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +19,16 @@ from harness.measure import Share
 from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
-from harness.schedule import FURTHER_SHARE, Allotment, Known, Turn, blocks_a_process, contexts_of, turns
+from harness.schedule import (
+    FURTHER_SHARE,
+    Allotment,
+    Known,
+    Turn,
+    blocks_a_process,
+    contexts_of,
+    further_blocks_end,
+    turns,
+)
 from harness.watch import Snapshot, watched
 from harness.workers import Worker, WorkerFailed
 
@@ -34,10 +44,11 @@ class RunOptions:
 
     seed: of the random sources. samples, case_seconds: the most a clock's samples and a case's timing may be,
     shared by the blocks that measure it. processes: how many fresh ones measure each case. contexts: how many
-    fresh contexts of a device, by its key, each of these has in turn; one where not given. budget: seconds
-    for the whole run, in place of case_seconds. limit_s: seconds after which a case without an answer is
-    ended; start_limit_s: the same for a worker's start. image: the photograph for Laplace problems. classes:
-    ``module:Class`` of backends that are not in the registry, by name.
+    fresh contexts of a device, by its key, each of these has in turn; one where not given. contexts_s:
+    seconds of the run within which they may begin another; without it at any time. budget: seconds for the
+    whole run, those of contexts among them, in place of case_seconds. limit_s: seconds after which a case
+    without an answer is ended; start_limit_s: the same for a worker's start. image: the photograph for
+    Laplace problems. classes: ``module:Class`` of backends that are not in the registry, by name.
     """
 
     seed: int = 1
@@ -45,6 +56,7 @@ class RunOptions:
     case_seconds: float = 2.0
     processes: int = 1
     contexts: Mapping[str, int] = field(default_factory=dict)
+    contexts_s: float | None = None
     budget: float | None = None
     limit_s: float = 60.0
     start_limit_s: float = 120.0
@@ -129,6 +141,7 @@ class _Run:
         self._known = Known(options.contexts)
         self._first: dict[Case, Record] = {}
         self._pictured: set[str] = set()
+        self._began_at = math.inf
         self._allotment: Allotment | None = None
         self._to_measure = 0
 
@@ -143,12 +156,12 @@ class _Run:
         """Every turn, the ones of a process in workers of their own, the ones of a block in contexts of
         theirs.
         """
+        self._began_at = time.monotonic()
         if self._options.budget:
             self._allotment = Allotment(
-                time.monotonic(),
+                self._began_at,
                 self._options.budget,
                 self._options.limit_s / LIMIT_SHARE,
-                self._options.processes,
                 FURTHER_SHARE if self._blocks > 1 else 0.0,
             )
         self._to_measure = sum(self._is_to_measure(turn) for turn in left)
@@ -169,8 +182,9 @@ class _Run:
     def _enough(self, of_block: Sequence[Turn]) -> set[Case]:
         """The cases of a block that are known well enough; all of a further one for which time is over."""
         first = of_block[0]
-        is_late = self._allotment and self._allotment.is_over(time.monotonic(), first.process)
-        if is_late and not self._begins_process(first):
+        within = self._options.budget or self._options.contexts_s or math.inf
+        ends = further_blocks_end(within, first.process, self._options.processes)
+        if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
             return {turn.case for turn in of_block}
         return self._known.enough(of_block)
 

@@ -8,16 +8,16 @@ has one block or, of a GPU, several, one after the other.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import combinations, groupby
 from statistics import median
 from typing import NamedTuple
 
 from harness.problems import Problem
 from harness.records import Case, Record
-from harness.stopping import NARROW, mean_is_narrow
+from harness.stats import BAND
+from harness.stopping import NARROW, mean_is_narrow, ratio_is_told
 
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
@@ -25,8 +25,8 @@ LEAST_S = 0.01
 FURTHER_SHARE = 0.5
 """The part of a budget that the further contexts of the processes have, where there are any."""
 LEAST_BLOCKS = 8
-"""Blocks of a process in which a case is measured however well it is known: where a context is one of two
-kinds, a few of them may all be of one."""
+"""Blocks of a process in which a case is measured however well it is known: a few contexts may all be of one
+kind."""
 
 
 class Turn(NamedTuple):
@@ -81,6 +81,11 @@ def problem_of(case: Case) -> tuple[Problem, str]:
     return case.problem, case.cache
 
 
+def further_blocks_end(seconds: float, process: int, processes: int) -> float:
+    """After how much of a run's time a process begins no further block: each has as much of ``seconds``."""
+    return seconds * (process + 1) / processes
+
+
 class Known:
     """What is known of each case so far: when its further blocks would tell no more."""
 
@@ -95,34 +100,35 @@ class Known:
             self._medians.setdefault(record.case, []).append(median(clock.seconds))
 
     def enough(self, of_block: Sequence[Turn]) -> set[Case]:
-        """The cases of a block that need not be measured in it: those whose problem's ratios are narrow.
+        """The cases of a block that need not be measured in it: those whose problem's verdicts are settled,
+        or, where a problem has one case only, whose time is known well.
 
         All sides of a problem or none: each must have as many blocks as the other.
         """
         if of_block[0].block % blocks_a_process(self._contexts) < LEAST_BLOCKS:
             return set()
-        groups = (list(group) for _, group in groupby(of_block, key=lambda turn: problem_of(turn.case)))
-        # Of two sides as wide as this the ratio is as wide as NARROW.
-        return {
-            turn.case
-            for group in groups
-            if all(mean_is_narrow(self._medians.get(t.case, ()), NARROW / math.sqrt(2)) for t in group)
-            for turn in group
-        }
+        groups = groupby(of_block, key=lambda turn: problem_of(turn.case))
+        sides = ([turn.case for turn in group] for _, group in groups)
+        return {case for cases in sides if self._are_told(cases) for case in cases}
+
+    def _are_told(self, cases: Sequence[Case]) -> bool:
+        times = [self._medians.get(case, []) for case in cases]
+        if len(times) == 1:
+            return mean_is_narrow(times[0], NARROW)
+        return all(ratio_is_told(*pair, BAND) for pair in combinations(times, 2))
 
 
 @dataclass
 class Allotment:
-    """Shares a budget of time among the first blocks of a run's processes, and bounds their further ones.
+    """Shares a budget of time among the first blocks of a run's processes.
 
     begins_at: on the clock that is asked with. budget: in seconds. longest: a turn's seconds of timing at
-    most. processes: how many there are. further: the part of the budget that further blocks have.
+    most. further: the part of the budget that further blocks have.
     """
 
     begins_at: float
     budget: float
     longest: float
-    processes: int = 1
     further: float = 0.0
     _overheads: list[float] = field(default_factory=list)
 
@@ -131,10 +137,6 @@ class Allotment:
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
         ends_at = self.begins_at + (1 - self.further) * self.budget
         return min(self.longest, max(LEAST_S, (ends_at - now) / max(left, 1) - overhead))
-
-    def is_over(self, now: float, process: int) -> bool:
-        """Whether a process has no time for a further block: its share of the budget is spent."""
-        return now >= self.begins_at + self.budget * (process + 1) / self.processes
 
     def spent(self, total: float, granted: float, timed: float) -> None:
         """Takes note of a turn: its seconds in all, those granted for timing, and those that timing took.

@@ -99,6 +99,7 @@ def plan_run(request: Request) -> Plan:
         case_seconds=suite.measure.case_seconds,
         processes=request.processes or suite.measure.processes,
         contexts=_contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts),
+        contexts_s=suite.measure.gpu_contexts_s or None,
         budget=request.budget,
         limit_s=suite.measure.limit_s,
         image=image,

@@ -12,7 +12,13 @@ CONFIDENCE = 0.95
 often, which is why a verdict rests on an interval of its own."""
 
 NARROW = 0.01
-"""Share of the median, or of a ratio, below which its interval is narrow enough to stop."""
+"""Share of the median below which its interval is narrow enough to stop."""
+
+NARROW_RATIO = 0.005
+"""The same of a ratio near an edge of the equivalence band, where its verdict hangs on so little."""
+
+CLEAR = 3
+"""Standard errors between a ratio and the nearest edge of the band that settle on which side it lies."""
 
 
 @cache
@@ -50,6 +56,27 @@ def is_narrow(samples: Sequence[float], width: float) -> bool:
     return high - low < width * (low + high) / 2
 
 
+def ratio_is_told(first: Sequence[float], second: Sequence[float], band: float) -> bool:
+    """Whether more values of either side would hardly change the verdict on the ratio of their means.
+
+    Either both edges of the equivalence band are :data:`CLEAR` standard errors away, or the interval is
+    narrower than :data:`NARROW_RATIO`. False where a side has fewer than two values. Values of a side are
+    independent of each other and of the other's.
+    """
+    if min(len(first), len(second)) < 2:
+        return False
+    errors = (_relative_error(side) for side in (first, second))
+    error, degrees = math.hypot(*errors), min(len(first), len(second)) - 1
+    ratio = math.log(statistics.mean(second) / statistics.mean(first))
+    from_edge = abs(abs(ratio) - math.log1p(band))
+    return from_edge > CLEAR * error or 2 * _student(degrees) * error < NARROW_RATIO
+
+
+def _relative_error(values: Sequence[float]) -> float:
+    """The standard error of a mean of independent values, over that mean."""
+    return statistics.stdev(values) / math.sqrt(len(values)) / statistics.mean(values)
+
+
 def mean_is_narrow(values: Sequence[float], width: float) -> bool:
     """Whether the interval of the mean of independent values is narrower than ``width`` times the mean.
 
@@ -57,8 +84,7 @@ def mean_is_narrow(values: Sequence[float], width: float) -> bool:
     """
     if len(values) < 2:
         return False
-    error = statistics.stdev(values) / math.sqrt(len(values))
-    return 2 * _student(len(values) - 1) * error < width * statistics.mean(values)
+    return 2 * _student(len(values) - 1) * _relative_error(values) < width
 
 
 @cache

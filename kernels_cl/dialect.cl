@@ -6,6 +6,7 @@
 #endif
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define AS_ONE(index)
+#define HELD(type, memory) (memory)
 #ifdef __NV_CL_C_VERSION
 // NVIDIA's built-in functions add what its driver keeps in memory, for launches too large for CUDA: ours are not, and
 // the first work of a kernel would wait for it.

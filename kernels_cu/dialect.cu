@@ -11,4 +11,10 @@ typedef unsigned long ulong;
 // Keeps an index a number of its own: NVRTC would multiply each of its terms out for the address, a dozen instructions
 // before the first load.
 #define AS_ONE(index) asm("" : "+l"(index))
+// Keeps where a group's memory begins in a register: ptxas would ask for that before each use, dozens of cycles long.
+#define HELD(type, memory) ((type *)__cvta_shared_to_generic(held(__cvta_generic_to_shared(memory))))
+__device__ __forceinline__ uint held(uint address) {
+  asm("" : "+r"(address));
+  return address;
+}
 // end differs

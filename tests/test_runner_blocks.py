@@ -181,9 +181,12 @@ def test_a_budget_is_what_the_timing_of_each_case_gets(
     assert max(share.seconds for share in shares) <= OPTIONS.limit_s / LIMIT_SHARE
 
 
-def test_a_budget_ends_a_processs_further_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("within", [{"budget": 2.0}, {"contexts_s": 2.0}])
+def test_time_ends_a_processs_further_blocks(
+    within: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
-    options = replace(TWICE, contexts={"fake:0": 99}, budget=2.0)
+    options = replace(TWICE, contexts={"fake:0": 99}, **within)
     monkeypatch.setattr(Known, "enough", lambda *_: set())
     blocks = {turn.block for turn in run(tmp_path, options=options).turns}
     assert {0, 99} <= blocks, "each process has its first block"

@@ -9,7 +9,15 @@ import pytest
 
 from harness.problems import Reduction
 from harness.records import Case, Clock, Record
-from harness.schedule import GUESSED_OVERHEAD_S, LEAST_BLOCKS, LEAST_S, Allotment, Known, turns
+from harness.schedule import (
+    GUESSED_OVERHEAD_S,
+    LEAST_BLOCKS,
+    LEAST_S,
+    Allotment,
+    Known,
+    further_blocks_end,
+    turns,
+)
 from harness.variants import Plain
 
 
@@ -63,18 +71,41 @@ def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
 
 
 STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
+FAR_OFF = [seconds * 1.5 for seconds in NOISY]
+AT_EDGE = [seconds * 1.02 for seconds in STEADY[:4]]
+AT_EDGE_KNOWN = AT_EDGE + [1.02, 1.0203] * 30
 
 
-def test_a_problem_known_well_enough_is_left_out_of_a_processs_last_blocks() -> None:
-    steady = {"a": STEADY, "b": STEADY}
+@pytest.mark.parametrize("other", [STEADY, FAR_OFF, AT_EDGE_KNOWN], ids=["same", "far off", "at the edge"])
+def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_blocks(
+    other: list[float],
+) -> None:
     left_out = {case("a", "min"), case("b", "min")}
     most = LEAST_BLOCKS + 2
-    found = [enough(steady, block) for block in range(2 * most)]
+    found = [enough({"a": STEADY * 8, "b": other}, block) for block in range(2 * most)]
     assert found == 2 * ([set()] * LEAST_BLOCKS + [left_out] * 2)
 
 
-@pytest.mark.parametrize("seconds", [{"a": STEADY, "b": NOISY}, {"a": STEADY}, {"a": STEADY, "b": [1.0]}, {}])
-def test_a_problem_is_measured_on_while_one_side_is_not_known_well(seconds: dict[str, list[float]]) -> None:
+def test_a_single_case_is_measured_until_its_time_is_known_well() -> None:
+    alone = [turn for turn in turns([case("a", "min")], 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
+    for seconds, expected in ((STEADY, {case("a", "min")}), (NOISY, set())):
+        known = Known(CONTEXTS)
+        for each in seconds:
+            known.add(Record(case("a", "min"), "ok", clocks={"queue": Clock((each,))}))
+        assert known.enough(alone) == expected
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        {"a": STEADY, "b": NOISY},
+        {"a": NOISY, "b": AT_EDGE},
+        {"a": STEADY},
+        {"a": STEADY, "b": [1.0]},
+        {},
+    ],
+)
+def test_a_problem_is_measured_on_while_its_verdict_may_change(seconds: dict[str, list[float]]) -> None:
     assert enough(seconds, LEAST_BLOCKS) == set()
 
 
@@ -107,10 +138,10 @@ def test_no_case_gets_more_than_its_limit_allows() -> None:
     assert Allotment(0.0, 1e6, 15.0).seconds(0.0, 1) == 15.0
 
 
-def test_further_contexts_have_a_part_of_the_budget_and_end_with_their_process() -> None:
-    allotment = Allotment(begins_at=50.0, budget=90.0, longest=60.0, processes=3, further=1 / 3)
+def test_further_contexts_have_a_part_of_the_budget() -> None:
+    allotment = Allotment(begins_at=50.0, budget=90.0, longest=60.0, further=1 / 3)
     assert allotment.seconds(50.0, 30) == pytest.approx(60 / 30 - GUESSED_OVERHEAD_S)
-    assert [allotment.is_over(now, process) for now, process in ((79.9, 0), (80.0, 0), (80.0, 1))] == [
-        False, True, False,
-    ]  # fmt: skip
-    assert allotment.is_over(140.0, 2)
+
+
+def test_each_process_has_as_much_of_the_time_for_further_blocks() -> None:
+    assert [further_blocks_end(90.0, process, 3) for process in range(3)] == [30.0, 60.0, 90.0]

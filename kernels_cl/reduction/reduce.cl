@@ -16,7 +16,8 @@
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {
-  __local partial_t scratch[SCRATCH_PARTIALS];
+  __local partial_t of_group[SCRATCH_PARTIALS];
+  __local partial_t *const scratch = HELD(partial_t, of_group);
   FINISH_LOCALS
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;

@@ -16,7 +16,8 @@
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
             FINISH_PARAMETERS) {
-  __shared__ partial_t scratch[SCRATCH_PARTIALS];
+  __shared__ partial_t of_group[SCRATCH_PARTIALS];
+  partial_t *const scratch = HELD(partial_t, of_group);
   FINISH_LOCALS
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;

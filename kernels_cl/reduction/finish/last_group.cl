@@ -28,6 +28,8 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
 #endif
   if (!is_last) return;
   mine = none();
+  // Rarely more than once, so that a copy of the loop unrolled would only be in the way.
+#pragma unroll 1
   for (uint first = local_id; first < num_groups; first += READ_AT_ONCE * GROUP_SIZE) {
     partial_t read[READ_AT_ONCE];
 #pragma unroll

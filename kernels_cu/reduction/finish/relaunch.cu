@@ -3,7 +3,8 @@
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void merge(const partial_t *partials, const uint count, partial_t *merged) {
-  __shared__ partial_t scratch[SCRATCH_PARTIALS];
+  __shared__ partial_t of_group[SCRATCH_PARTIALS];
+  partial_t *const scratch = HELD(partial_t, of_group);
   const uint local_id = threadIdx.x;
   partial_t mine = none();
   for (uint i = blockIdx.x * GROUP_SIZE + local_id; i < count; i += gridDim.x * GROUP_SIZE) {
