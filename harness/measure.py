@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from backends.base import Backend, Prepared
 from backends.devices import DeviceArray, KernelTimes, Launch
 from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
-from harness import bias, clocks, ledgers
+from harness import bias, clocks, ledgers, placement
 from harness.clocks import Budget, Timer
 from harness.inputs import HostData, Inputs
 from harness.problems import Verification
@@ -34,11 +36,13 @@ class Options:
 
     seed: of the random sources. image: the photograph that Laplace problems take; the default one when None.
     shared: the folder of sources and answers that the workers of a run share; each makes its own when None.
+    shifts: whether sources lie elsewhere in each context (:mod:`harness.placement`).
     """
 
     seed: int = 1
     image: Path | None = None
     shared: Path | None = None
+    shifts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class Measurer:
 
     def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
         self.backend, self.options, self._timer = backend, options, timer
+        # Before anything else is allocated; and never the same, as no two contexts are to be alike.
+        self._padding = placement.padding(backend, np.random.default_rng()) if options.shifts else None
         self.inputs = Inputs(backend, options.seed, options.image, options.shared)
         self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
         self._is_warm = False
@@ -146,6 +152,8 @@ class Measurer:
             # What was timed is the same in each block: the first tells it.
             ledger = {} if share.lean else self._ledger(case, ready) | ledgers.profile(measured, profiled)
             is_held = clocks.HOST_BOUND not in measured["queue"].note
+            if self._padding:
+                ledger["padding_bytes"] = self._padding.nbytes
             ledger |= {"timing_seconds": seconds, "gate": self.backend.gate_kind if is_held else ""}
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
 

@@ -63,9 +63,12 @@ class RunOptions:
     image: Path | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
 
-    def for_worker(self, shared: str | None = None) -> dict[str, Any]:
-        """What one of the processes needs of it, as plain data (:class:`harness.measure.Options`)."""
+    def for_worker(self, shared: str | None = None, key: str = "") -> dict[str, Any]:
+        """What one of the processes, on the device of that key, needs of it, as plain data
+        (:class:`harness.measure.Options`).
+        """
         return {
+            "shifts": self.contexts.get(key, 1) > 1,
             "seed": self.seed,
             "image": str(self.image.resolve()) if self.image else None,
             "shared": shared,
@@ -287,7 +290,7 @@ class _Workers:
         name = self._options.classes.get(backend, backend)
         for _ in range(STARTS):
             try:
-                options = self._options.for_worker(self._shared)
+                options = self._options.for_worker(self._shared, f"{backend}:{device}")
                 worker = Worker(name, device, options, self._options.start_limit_s)
             except WorkerFailed as error:
                 reason = f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"

@@ -1,0 +1,32 @@
+"""Where sources lie in a GPU's memory: elsewhere in each context.
+
+What a driver allocates in a context, on an idle GPU, lies where it lay in the one before. On an H200 all ops
+on one source then gained or lost up to 1.5 % together from one start of the machine to the next, often in one
+API only, which no number of contexts of one start shows. See Mytkowicz and others, Producing Wrong Data
+Without Doing Anything Obviously Wrong!, 2009.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from backends.base import Backend
+from backends.devices import DeviceArray
+
+PAGE_BYTES = 2 * 2**20
+"""What NVIDIA's drivers lay out at a time; a multiple of other GPUs' pages."""
+MOST_PAGES = 64
+LEAST_SHARE = 64
+"""Of the device's memory, at most one part in so many is taken."""
+
+
+def padding(backend: Backend, rng: np.random.Generator) -> DeviceArray | None:
+    """Memory to be kept, allocated before any source: a random number of pages, or None of it.
+
+    Raises:
+        OutOfDeviceMemory: when it does not fit.
+    """
+    most = min(MOST_PAGES, backend.device.memory_bytes // LEAST_SHARE // PAGE_BYTES)
+    pages = int(rng.integers(0, most, endpoint=True))
+    # Drivers allocate as late as at the first use.
+    return backend.upload(np.zeros(pages * PAGE_BYTES, np.uint8)) if pages else None
