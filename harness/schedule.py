@@ -28,6 +28,9 @@ LEAST_BLOCKS = 8
 """Blocks of a process in which a case is measured however well it is known: a few contexts may all be of one
 kind."""
 
+LIMIT_BLOCKS = 3
+"""Blocks of a process in which a limit is measured: no verdict rests on it."""
+
 
 class Turn(NamedTuple):
     """A case in one of the blocks that measure it, and the process that the block is of."""
@@ -72,8 +75,9 @@ def blocks_a_process(contexts: Mapping[str, int]) -> int:
 
 
 def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
-    """In how many blocks of a process a case is measured: a limit, which is the best of a sweep, in one."""
-    return 1 if case.role == "limit" else contexts.get(f"{case.backend}:{case.device}", 1)
+    """In how many blocks of a process a case is measured: a limit, the best of a sweep, in a few."""
+    contexts_there = contexts.get(f"{case.backend}:{case.device}", 1)
+    return min(LIMIT_BLOCKS, contexts_there) if case.role == "limit" else contexts_there
 
 
 def problem_of(case: Case) -> tuple[Problem, str]:

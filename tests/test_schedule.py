@@ -13,6 +13,7 @@ from harness.schedule import (
     GUESSED_OVERHEAD_S,
     LEAST_BLOCKS,
     LEAST_S,
+    LIMIT_BLOCKS,
     Allotment,
     Known,
     further_blocks_end,
@@ -40,15 +41,18 @@ def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None
     assert len(set(found)) == 18
 
 
-def test_a_limit_and_a_baseline_are_measured_once_a_process() -> None:
+def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process() -> None:
     limit = replace(case("opencl", "min"), role="limit")
     cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]
-    found = list(turns(cases, 2, {"opencl:0": 3, "cuda:0": 3}))
+    most = LIMIT_BLOCKS + 1
+    found = list(turns(cases, 2, {"opencl:0": most, "cuda:0": most}))
     taken = Counter(turn.case for turn in found)
-    assert [taken[each] for each in cases] == [2, 6, 2, 6, 2]
-    assert [(t.process, t.block) for t in found if t.case == limit] == [(0, 0), (1, 3)]
-    assert [(t.process, t.block) for t in found if t.case == cases[1]] == [(b // 3, b) for b in range(6)]
-    assert [t.case.backend for t in found if t.block in (1, 2)] == ["opencl", "cuda", "cuda", "opencl"]
+    assert [taken[each] for each in cases] == [2 * LIMIT_BLOCKS, 2 * most, 2, 2 * most, 2]
+    assert {t.block % most for t in found if t.case == limit} == set(range(LIMIT_BLOCKS))
+    assert [(t.process, t.block) for t in found if t.case == cases[1]] == [
+        (block // most, block) for block in range(2 * most)
+    ]
+    assert [t.case.backend for t in found if t.block == LIMIT_BLOCKS] == ["opencl", "cuda"]
 
 
 def test_only_the_first_block_takes_every_clock() -> None:
