@@ -147,7 +147,7 @@ def _name(case: Case) -> str:
 
     variant = "" if isinstance(case.variant, Plain) else f" ({label(case.variant)})"
     cache = " cold" if case.cache == "cold" else ""
-    return f"{case.backend}:{case.device} {case.problem.label}{cache}{variant}"
+    return f"{case.device_key} {case.problem.label}{cache}{variant}"
 
 
 def _outcome(record: Record) -> str:

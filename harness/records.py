@@ -74,6 +74,11 @@ class Case:
     cache: Literal["hot", "cold"] = "hot"
     role: Role = "compare"
 
+    @property
+    def device_key(self) -> str:
+        """What tells the device apart, as :attr:`backends.devices.DeviceInfo.key`."""
+        return f"{self.backend}:{self.device}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain data; :meth:`from_json` reverses it."""
         return {

@@ -312,7 +312,7 @@ class _Workers:
     def _pictures(self, case: Case, crops: Mapping[str, str]) -> list[dict[str, Any]]:
         fresh = {title: png for title, png in crops.items() if title not in self._pictured}
         self._pictured.update(fresh)
-        device = f"{case.backend}:{case.device}"
+        device = case.device_key
         about = {"backend": case.backend, "device": device, "caption": case.problem.label}
         return [{"title": title, **about, "png": png} for title, png in fresh.items()]
 

@@ -76,7 +76,7 @@ def blocks_a_process(contexts: Mapping[str, int]) -> int:
 
 def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
     """In how many blocks of a process a case is measured: a limit, the best of a sweep, in a few."""
-    contexts_there = contexts.get(f"{case.backend}:{case.device}", 1)
+    contexts_there = contexts.get(case.device_key, 1)
     return min(LIMIT_BLOCKS, contexts_there) if case.role == "limit" else contexts_there
 
 
@@ -104,8 +104,8 @@ class Known:
             self._medians.setdefault(record.case, []).append(median(clock.seconds))
 
     def enough(self, of_block: Sequence[Turn]) -> set[Case]:
-        """The cases of a block that need not be measured in it: those whose problem's verdicts are settled,
-        or, where a problem has one case only, whose time is known well.
+        """The cases of a block that need not be measured in it: those of problems whose verdicts of one
+        device against another are settled; on one device alone, whose times are known well.
 
         All sides of a problem or none: each must have as many blocks as the other.
         """
@@ -116,10 +116,14 @@ class Known:
         return {case for cases in sides if self._are_told(cases) for case in cases}
 
     def _are_told(self, cases: Sequence[Case]) -> bool:
-        times = [self._medians.get(case, []) for case in cases]
-        if len(times) == 1:
-            return mean_is_narrow(times[0], NARROW)
-        return all(ratio_is_told(*pair, BAND) for pair in combinations(times, 2))
+        times = {case: self._medians.get(case, []) for case in cases}
+        if len({case.device_key for case in cases}) == 1:
+            return all(mean_is_narrow(each, NARROW) for each in times.values())
+        return all(
+            ratio_is_told(times[one], times[other], BAND)
+            for one, other in combinations(cases, 2)
+            if one.device_key != other.device_key
+        )
 
 
 @dataclass

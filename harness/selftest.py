@@ -96,7 +96,7 @@ def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
         clock = record.clocks.get("queue")
         blocks = stats.blocks(clock.seconds, clock.blocks) if clock else []
         if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
-            sides.setdefault(f"{record.case.backend}:{record.case.device}", []).append(blocks)
+            sides.setdefault(record.case.device_key, []).append(blocks)
     if not sides:
         raise ValueError(
             f"{run.path}: no case was measured in {FEWEST_TO_HALVE} blocks or more, and fewer are too few to "

@@ -38,7 +38,7 @@ def show_cases(plan: Plan) -> None:
 
 
 def _row(case: Case) -> tuple[str, ...]:
-    device = f"{case.backend}:{case.device}"
+    device = case.device_key
     return device, case.problem.label, label(case.variant), case.cache, case.role
 
 

@@ -126,7 +126,7 @@ def device_table(environment: Mapping[str, Any]) -> dict[tuple[str, int], Mappin
 def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[str, Any]]) -> Row:
     case, problem = record.case, record.case.problem
     device = found.get((case.backend, case.device), {})
-    key = f"{case.backend}:{case.device}"
+    key = case.device_key
     kind, op, type_, size, elements = _describe(problem)
     quartiles = _quartiles(record, "queue")
     queue, launch = _centre(record, "queue"), _centre(record, "launch")

@@ -96,6 +96,15 @@ def test_one_element_left_out_is_found(dtype: str) -> None:
         assert "expected" in verification.message
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_partial_result_keeps_an_element_in_a_register_of_its_kind(dtype: str) -> None:
+    kept = Reduction("min", dtype, (9,)).partial_dtype["lowest"]
+    element = np.dtype(dtype)
+    assert (kept.kind, kept.itemsize) == (element.kind, max(4, element.itemsize))
+    names = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong", "float32": "float"}
+    assert DTYPES[dtype].kept == names.get(kept.name, "double")
+
+
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:

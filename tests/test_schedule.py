@@ -90,13 +90,15 @@ def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_block
     assert found == 2 * ([set()] * LEAST_BLOCKS + [left_out] * 2)
 
 
-def test_a_single_case_is_measured_until_its_time_is_known_well() -> None:
-    alone = [turn for turn in turns([case("a", "min")], 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
-    for seconds, expected in ((STEADY, {case("a", "min")}), (NOISY, set())):
-        known = Known(CONTEXTS)
-        for each in seconds:
-            known.add(Record(case("a", "min"), "ok", clocks={"queue": Clock((each,))}))
-        assert known.enough(alone) == expected
+@pytest.mark.parametrize(("twin", "is_told"), [(STEADY, True), (FAR_OFF, False)])
+def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], is_told: bool) -> None:
+    cases = [case("a", "min"), replace(case("a", "min"), role="control")]
+    known = Known(CONTEXTS)
+    for each, times in zip(cases, (STEADY, twin), strict=True):
+        for seconds in times:
+            known.add(Record(each, "ok", clocks={"queue": Clock((seconds,))}))
+    of_block = [turn for turn in turns(cases, 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
+    assert known.enough(of_block) == (set(cases) if is_told else set())
 
 
 @pytest.mark.parametrize(

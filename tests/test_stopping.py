@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from harness.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
 from harness.problems import Reduction
-from harness.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks
+from harness.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
 from harness.variants import Plain
 from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
 
@@ -86,6 +86,27 @@ def test_an_interrupted_sample_is_outvoted() -> None:
     clock = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
     assert backend.batches == [1, 64] + 3 * [100, 200]
     assert clock.seconds == pytest.approx([70e-6, 20e-6, 20e-6])
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "count", "is_told"),
+    [
+        # Values lie `spread` from their mean: the error of the ratio is about 1.4 spread / sqrt(count).
+        (1.0, 0.02, 32, True),
+        (1.0, 0.02, 12, False),
+        (1.1, 0.02, 12, True),
+        (1.02, 0.02, 200, False),
+        (1.02, 0.005, 200, True),
+        (1.0, 0.02, 1, False),
+    ],
+)
+def test_a_verdict_is_settled_far_from_the_edges_or_where_the_ratio_is_known_well(
+    ratio: float, spread: float, count: int, is_told: bool
+) -> None:
+    values = [1 - spread, 1 + spread] * (count // 2) or [1.0]
+    others = [value * ratio for value in values]
+    assert ratio_is_told(values, others, 0.02) == is_told
+    assert ratio_is_told(others, values, 0.02) == is_told, "whichever side is first"
 
 
 def prepared_on(backend: FakeBackend) -> FakePrepared:

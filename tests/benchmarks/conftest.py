@@ -63,7 +63,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _parameter(case: Case, skipped: str | None) -> Any:
-    text = f"{case.backend}:{case.device} {case.problem.label} {label(case.variant)} {case.cache}"
+    text = f"{case.device_key} {case.problem.label} {label(case.variant)} {case.cache}"
     marks = [pytest.mark.skip(reason=skipped)] if skipped else []
     return pytest.param(case, id=text.replace(" ", "-"), marks=marks)
 
