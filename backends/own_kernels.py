@@ -20,7 +20,8 @@ from harness.planning import plan
 from harness.plans import Argument, Buffer, Events, Plan, PlannedLaunch, Scalar, Submission
 from harness.problems import Problem
 from harness.sources import Dialect, assemble, source_hash
-from harness.variants import Variant, violations
+from harness.variants import Variant
+from harness.violations import violations
 
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""

@@ -23,7 +23,8 @@ from harness.suite import (
     Suite,
     Sweep,
 )
-from harness.variants import BandwidthVariant, LaunchVariant, Plain, Variant, violations
+from harness.variants import BandwidthVariant, LaunchVariant, Plain, Variant
+from harness.violations import violations
 
 Block = ReductionBlock | LaplaceBlock
 Cache = Literal["hot", "cold"]

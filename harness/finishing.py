@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from backends.devices import ResultLocation
 from harness.plans import Argument, Buffer, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
-
-if TYPE_CHECKING:
-    from harness.variants import ReductionVariant
+from harness.variants import ReductionVariant
 
 MERGED_PER_ITEM = 16
 """Partial results that a work-item of a merging launch folds, at the most but for the last launch."""

@@ -1,13 +1,10 @@
-"""How many work-groups (blocks) a launch in one dimension has."""
+"""How many work-groups (blocks) a launch has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from backends.devices import DeviceInfo
-
-if TYPE_CHECKING:
-    from harness.variants import BandwidthVariant, ReductionVariant
+from harness.problems import Laplace
+from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
 """CUDA's limit of a grid in its first dimension."""
@@ -27,3 +24,11 @@ def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, dev
     if groups <= MAX_GROUPS:
         return []
     return [f"{groups} groups are over CUDA's limit of {MAX_GROUPS}; wider vectors or larger groups help"]
+
+
+def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
+    """Work-groups along a row and down the image that cover it."""
+    return (
+        -(-problem.row_elements // (variant.vector_width * variant.group_width)),
+        -(-problem.height // (variant.rows_per_item * variant.group_height)),
+    )

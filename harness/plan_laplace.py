@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from backends.devices import DeviceInfo
+from harness.grids import laplace_groups
 from harness.plans import Buffer, Plan, PlannedLaunch, Scalar, Source
 from harness.problems import Laplace
-from harness.variants import LaplaceVariant, laplace_groups
+from harness.variants import LaplaceVariant
 
 _BORDER_FILES = {"reflect": "replicate"}
 """Borders that another one's piece serves: one pixel outside, reflect is replicate."""

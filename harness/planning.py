@@ -10,7 +10,7 @@ from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, Re
 
 
 def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
-    """The plan of ``variant`` on ``problem``; :func:`harness.variants.violations` must be empty for them.
+    """The plan of ``variant`` on ``problem``; :func:`harness.violations.violations` must be empty for them.
 
     Raises:
         TypeError: if the variant is not of the problem's kind.

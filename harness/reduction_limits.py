@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from backends.devices import DeviceInfo
 from harness import packing
 from harness.finishing import cell_bits, cell_fields
 from harness.grids import grid_violations, num_groups
 from harness.problems import Reduction
-
-if TYPE_CHECKING:
-    from harness.variants import ReductionVariant
-
+from harness.variants import ReductionVariant
 
 ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
 """The finishes in which a group of the launch sees what the others wrote."""

@@ -10,21 +10,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
-from backends.devices import DeviceInfo
-from harness.grids import grid_violations
 from harness.plans import Events, Order
-from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.reduction_limits import reduction_violations
 
 PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
-
-MAX_ROW_ELEMENTS = 2**31 - 2**16
-"""The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
-
-MAX_GROUPS_DOWN = 65535
-"""CUDA's limit of a grid in its second dimension."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +132,6 @@ _KINDS: dict[str, type[Any]] = {
     v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, LaunchVariant, Plain)
 }
 
-_FITS: dict[type[Any], type[Any]] = {
-    Reduction: ReductionVariant,
-    Laplace: LaplaceVariant,
-    Bandwidth: BandwidthVariant,
-    Empty: LaunchVariant,
-}
-
 
 def variant_to_json(variant: Variant) -> dict[str, Any]:
     """The variant as plain data: ``kind`` and its axes."""
@@ -213,57 +196,6 @@ def difference(before: Variant, after: Variant) -> dict[str, Any]:
         for f in fields(before)
         if getattr(before, f.name) != getattr(after, f.name)
     }  # fmt: skip
-
-
-def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
-    """Why ``device`` cannot run ``variant`` on ``problem`` with our kernels; empty when it can."""
-    fitting = _FITS[type(problem)]
-    if type(variant) is not fitting:
-        return [f"a {problem.kind} problem takes a {fitting.kind} variant, not a {variant.kind} one"]
-    found = []
-    group = group_items(variant)
-    if group > device.max_group_size:
-        found.append(f"a group of {group} work-items is larger than the device's {device.max_group_size}")
-    dtype = getattr(problem, "dtype", "")
-    needs_float64 = problem.needs_float64 if isinstance(problem, Reduction) else dtype == "float64"
-    if needs_float64 and not device.float64:
-        found.append("the device has no float64 arithmetic")
-    if problem.source_bytes > device.max_allocation_bytes:
-        found.append(
-            f"a source of {problem.source_bytes} bytes is over the device's limit of "
-            f"{device.max_allocation_bytes}"
-        )
-    if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
-        found += reduction_violations(variant, problem, device)
-    if isinstance(variant, BandwidthVariant) and isinstance(problem, Bandwidth):
-        found += grid_violations(problem.size, variant, device)
-    if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
-        found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
-    if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
-        found += _laplace_violations(variant, problem)
-    return found
-
-
-def _laplace_violations(variant: LaplaceVariant, problem: Laplace) -> list[str]:
-    found = []
-    rows, loads = variant.rows_per_item, variant.loads_in_flight
-    if rows % loads:
-        found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")
-    if problem.pitch > MAX_ROW_ELEMENTS:
-        found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
-    _, down = laplace_groups(problem, variant)
-    if down > MAX_GROUPS_DOWN:
-        remedy = "more rows_per_item or a larger group_height helps"
-        found.append(f"{down} groups down the image are over CUDA's limit of {MAX_GROUPS_DOWN}; {remedy}")
-    return found
-
-
-def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
-    """Work-groups along a row and down the image that cover it."""
-    return (
-        -(-problem.row_elements // (variant.vector_width * variant.group_width)),
-        -(-problem.height // (variant.rows_per_item * variant.group_height)),
-    )
 
 
 def group_items(variant: Variant) -> int:

@@ -33,8 +33,8 @@ from harness.variants import (
     group_items,
     label,
     variant_from_json,
-    violations,
 )
+from harness.violations import violations
 from tests.checks import KERNELS, Point, check_laplace, check_reduction, pairwise, require, skipping, spelled
 from tests.test_variants import GPU
 

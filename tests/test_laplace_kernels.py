@@ -15,7 +15,8 @@ from harness.defaults import default_variant
 from harness.plan_laplace import plan
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
 from harness.sources import assemble
-from harness.variants import AXES, MAX_GROUPS_DOWN, LaplaceVariant, violations
+from harness.variants import AXES, LaplaceVariant
+from harness.violations import MAX_GROUPS_DOWN, violations
 from tests.checks import Point, pairwise, require, spelled
 
 GPU = DeviceInfo(

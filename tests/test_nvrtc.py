@@ -27,7 +27,8 @@ from harness.problems import (
     Reduction,
 )
 from harness.sources import assemble
-from harness.variants import AXES, LaunchVariant, Variant, variant_from_json, violations
+from harness.variants import AXES, LaunchVariant, Variant, variant_from_json
+from harness.violations import violations
 from tests.checks import KERNELS, Point, pairwise, spelled
 
 try:

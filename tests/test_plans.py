@@ -39,8 +39,8 @@ from harness.variants import (
     ReductionVariant,
     Variant,
     variant_from_json,
-    violations,
 )
+from harness.violations import violations
 from tests.checks import Point, pairwise
 from tests.test_variants import CPU, GPU
 

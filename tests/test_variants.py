@@ -29,8 +29,8 @@ from harness.variants import (
     label,
     variant_from_json,
     variant_to_json,
-    violations,
 )
+from harness.violations import violations
 
 ROOT = Path(__file__).parent.parent
 KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), LaunchVariant(), Plain()]
