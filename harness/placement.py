@@ -12,6 +12,7 @@ import numpy as np
 
 from backends.base import Backend
 from backends.devices import DeviceArray
+from backends.errors import OutOfDeviceMemory
 
 PAGE_BYTES = 2 * 2**20
 """What NVIDIA's drivers lay out at a time; a multiple of other GPUs' pages."""
@@ -21,12 +22,15 @@ LEAST_SHARE = 64
 
 
 def padding(backend: Backend, rng: np.random.Generator) -> DeviceArray | None:
-    """Memory to be kept, allocated before any source: a random number of pages, or None of it.
-
-    Raises:
-        OutOfDeviceMemory: when it does not fit.
+    """Memory to be kept, allocated before any source: a random number of pages, or None of it, as where the
+    device's memory is full. A case that does not fit either will say so itself.
     """
     most = min(MOST_PAGES, backend.device.memory_bytes // LEAST_SHARE // PAGE_BYTES)
     pages = int(rng.integers(0, most, endpoint=True))
-    # Drivers allocate as late as at the first use.
-    return backend.upload(np.zeros(pages * PAGE_BYTES, np.uint8)) if pages else None
+    if not pages:
+        return None
+    try:
+        # Drivers allocate as late as at the first use.
+        return backend.upload(np.zeros(pages * PAGE_BYTES, np.uint8))
+    except OutOfDeviceMemory:
+        return None

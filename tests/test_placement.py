@@ -42,6 +42,12 @@ def test_contexts_differ() -> None:
     assert set(sizes) == {pages * PAGE_BYTES for pages in range(5)}
 
 
+def test_where_memory_is_full_nothing_is_taken() -> None:
+    backend = on(ROOMY.memory_bytes)
+    backend.lost = True
+    assert {padding(backend, np.random.default_rng(seed)) for seed in range(9)} == {None}
+
+
 def test_a_record_says_how_much_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = on(ROOMY.memory_bytes)
     three = backend.upload(np.zeros(3, np.uint8))
