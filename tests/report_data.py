@@ -7,9 +7,11 @@ import io
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from harness.dtypes import STUDY_DTYPES
 from harness.problems import OPS, Bandwidth, Laplace, Problem, Reduction
@@ -217,3 +219,15 @@ def png(title: str) -> str:
         format="png",
     )
     return base64.b64encode(file.getvalue()).decode()
+
+
+def row_of(table: pd.DataFrame, number: int = 0) -> Any:
+    """One row of a table."""
+    return table.iloc[number]
+
+
+def with_blocks(original: Record, *medians: float) -> Record:
+    """The record with eight samples in each of several contexts."""
+    seconds = [median * (1 + 1e-4 * step) for median in medians for step in range(8)]
+    clock = Clock(tuple(seconds), 100, "", tuple(block for block in range(len(medians)) for _ in range(8)))
+    return replace(original, clocks={"queue": clock})
