@@ -1,8 +1,8 @@
 """Where sources lie in a GPU's memory: elsewhere in each context.
 
-What a driver allocates in a context, on an idle GPU, lies where it lay in the one before. On an H200 all ops
-on one source then gained or lost up to 1.5 % together from one start of the machine to the next, often in one
-API only, which no number of contexts of one start shows. See Mytkowicz and others, Producing Wrong Data
+From one start of an H200 to the next the times of all ops on one source moved by one or two percent together,
+often in one API only, which no number of contexts of one start shows: an idle device seems to give every
+context the same memory. See Mytkowicz and others, Producing Wrong Data
 Without Doing Anything Obviously Wrong!, 2009.
 """
 
@@ -15,7 +15,7 @@ from backends.devices import DeviceArray
 from backends.errors import OutOfDeviceMemory
 
 PAGE_BYTES = 2 * 2**20
-"""What NVIDIA's drivers lay out at a time; a multiple of other GPUs' pages."""
+"""A large page of NVIDIA's GPUs."""
 MOST_PAGES = 64
 LEAST_SHARE = 64
 """Of the device's memory, at most one part in so many is taken."""

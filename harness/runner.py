@@ -20,12 +20,12 @@ from harness.problems import Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
 from harness.schedule import (
-    FURTHER_SHARE,
     Allotment,
     Known,
     Turn,
     blocks_a_process,
     contexts_of,
+    first_blocks_end,
     further_blocks_end,
     turns,
 )
@@ -161,12 +161,8 @@ class _Run:
         """
         self._began_at = time.monotonic()
         if self._options.budget:
-            self._allotment = Allotment(
-                self._began_at,
-                self._options.budget,
-                self._options.limit_s / LIMIT_SHARE,
-                FURTHER_SHARE if self._blocks > 1 else 0.0,
-            )
+            ends_at = self._began_at + first_blocks_end(self._options.budget, self._blocks)
+            self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(turn) for turn in left)
         last: Record | None = None
         done = 0
@@ -312,8 +308,7 @@ class _Workers:
     def _pictures(self, case: Case, crops: Mapping[str, str]) -> list[dict[str, Any]]:
         fresh = {title: png for title, png in crops.items() if title not in self._pictured}
         self._pictured.update(fresh)
-        device = case.device_key
-        about = {"backend": case.backend, "device": device, "caption": case.problem.label}
+        about = {"backend": case.backend, "device": case.device_key, "caption": case.problem.label}
         return [{"title": title, **about, "png": png} for title, png in fresh.items()]
 
     def __enter__(self) -> _Workers:

@@ -85,6 +85,11 @@ def problem_of(case: Case) -> tuple[Problem, str]:
     return case.problem, case.cache
 
 
+def first_blocks_end(seconds: float, blocks: int) -> float:
+    """How much of ``seconds`` the first blocks of a run's processes have, of so many ``blocks`` a process."""
+    return seconds * (1 - FURTHER_SHARE if blocks > 1 else 1)
+
+
 def further_blocks_end(seconds: float, process: int, processes: int) -> float:
     """After how much of a run's time a process begins no further block: each has as much of ``seconds``."""
     return seconds * (process + 1) / processes
@@ -128,23 +133,19 @@ class Known:
 
 @dataclass
 class Allotment:
-    """Shares a budget of time among the first blocks of a run's processes.
+    """Shares what is left of the time for the first blocks of a run among its turns that are left.
 
-    begins_at: on the clock that is asked with. budget: in seconds. longest: a turn's seconds of timing at
-    most. further: the part of the budget that further blocks have.
+    ends_at: on the clock that :meth:`seconds` is asked with. longest: a turn's seconds of timing at most.
     """
 
-    begins_at: float
-    budget: float
+    ends_at: float
     longest: float
-    further: float = 0.0
     _overheads: list[float] = field(default_factory=list)
 
     def seconds(self, now: float, left: int) -> float:
         """Seconds of timing for the next turn of ``left``: never none, as every case is to be measured."""
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
-        ends_at = self.begins_at + (1 - self.further) * self.budget
-        return min(self.longest, max(LEAST_S, (ends_at - now) / max(left, 1) - overhead))
+        return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
 
     def spent(self, total: float, granted: float, timed: float) -> None:
         """Takes note of a turn: its seconds in all, those granted for timing, and those that timing took.

@@ -38,8 +38,7 @@ def show_cases(plan: Plan) -> None:
 
 
 def _row(case: Case) -> tuple[str, ...]:
-    device = case.device_key
-    return device, case.problem.label, label(case.variant), case.cache, case.role
+    return case.device_key, case.problem.label, label(case.variant), case.cache, case.role
 
 
 def conclude(measured: Run, folder: Path) -> bool:

@@ -5,6 +5,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+// What CUDA's compiler must be told of an index and of local memory, OpenCL's do by themselves.
 #define AS_ONE(index)
 #define HELD(type, memory) (memory)
 #ifdef __NV_CL_C_VERSION

@@ -8,10 +8,10 @@ typedef unsigned long ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 #define ALWAYS_INLINE __device__ __forceinline__
-// Keeps an index a number of its own: NVRTC would multiply each of its terms out for the address, a dozen instructions
+// Keeps an index a number of its own: NVRTC would multiply each of its terms out for the address, nine instructions
 // before the first load.
 #define AS_ONE(index) asm("" : "+l"(index))
-// Keeps where a group's memory begins in a register: ptxas would ask for that before each use, dozens of cycles long.
+// Keeps where a group's memory begins in a register: ptxas would ask for that again at each use.
 #define HELD(type, memory) ((type *)__cvta_shared_to_generic(held(__cvta_generic_to_shared(memory))))
 __device__ __forceinline__ uint held(uint address) {
   asm("" : "+r"(address));

@@ -10,12 +10,14 @@ import pytest
 from harness.problems import Reduction
 from harness.records import Case, Clock, Record
 from harness.schedule import (
+    FURTHER_SHARE,
     GUESSED_OVERHEAD_S,
     LEAST_BLOCKS,
     LEAST_S,
     LIMIT_BLOCKS,
     Allotment,
     Known,
+    first_blocks_end,
     further_blocks_end,
     turns,
 )
@@ -116,20 +118,20 @@ def test_a_problem_is_measured_on_while_its_verdict_may_change(seconds: dict[str
 
 
 def test_a_budget_is_shared_evenly_less_what_is_no_timing() -> None:
-    allotment = Allotment(begins_at=0.0, budget=100.0, longest=60.0)
+    allotment = Allotment(ends_at=100.0, longest=60.0)
     assert allotment.seconds(0.0, 50) == pytest.approx(2 - GUESSED_OVERHEAD_S)
     allotment.spent(total=1.5, granted=1.0, timed=0.5)
     assert allotment.seconds(50.0, 25) == pytest.approx(2 - 1.0)
 
 
 def test_timing_beyond_what_was_granted_is_overhead() -> None:
-    allotment = Allotment(begins_at=0.0, budget=100.0, longest=60.0)
+    allotment = Allotment(ends_at=100.0, longest=60.0)
     allotment.spent(total=1.5, granted=0.2, timed=1.4)
     assert allotment.seconds(0.0, 50) == pytest.approx(2 - 1.3)
 
 
 def test_one_hang_does_not_take_the_others_time() -> None:
-    allotment = Allotment(begins_at=0.0, budget=100.0, longest=60.0)
+    allotment = Allotment(ends_at=100.0, longest=60.0)
     for total in (0.1, 60.0, 0.1):
         allotment.spent(total, 1.0, 0.0)
     assert allotment.seconds(0.0, 100) == pytest.approx(0.9)
@@ -137,16 +139,16 @@ def test_one_hang_does_not_take_the_others_time() -> None:
 
 @pytest.mark.parametrize("now", [99.99, 100.0, 500.0])
 def test_every_case_gets_a_little_when_the_time_is_over(now: float) -> None:
-    assert Allotment(0.0, 100.0, 60.0).seconds(now, 5) == LEAST_S
+    assert Allotment(100.0, 60.0).seconds(now, 5) == LEAST_S
 
 
 def test_no_case_gets_more_than_its_limit_allows() -> None:
-    assert Allotment(0.0, 1e6, 15.0).seconds(0.0, 1) == 15.0
+    assert Allotment(1e6, 15.0).seconds(0.0, 1) == 15.0
 
 
 def test_further_contexts_have_a_part_of_the_budget() -> None:
-    allotment = Allotment(begins_at=50.0, budget=90.0, longest=60.0, further=1 / 3)
-    assert allotment.seconds(50.0, 30) == pytest.approx(60 / 30 - GUESSED_OVERHEAD_S)
+    assert first_blocks_end(90.0, 3) == 90.0 * (1 - FURTHER_SHARE)
+    assert first_blocks_end(90.0, 1) == 90.0
 
 
 def test_each_process_has_as_much_of_the_time_for_further_blocks() -> None:
