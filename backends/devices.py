@@ -25,8 +25,9 @@ class DeviceInfo:
 
     ``physical`` is the same for every backend that drives the same hardware: the PCI address
     (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
-    ``orders_groups``: one work-group can be made to see what another wrote in the same launch. ``queues``:
-    the orders in which its queues (streams) can run what they are given.
+    ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
+    ``awaits_groups``: one can wait for what those of lower numbers write in it: none of them waits for it to
+    make room. ``queues``: the orders in which its queues (streams) can run what they are given.
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
@@ -51,6 +52,7 @@ class DeviceInfo:
     physical: str
     details: dict[str, str] = field(default_factory=dict, hash=False)
     orders_groups: bool = False
+    awaits_groups: bool = False
     compute_capability: int = 0
     shuffles: bool = False
     max_texels: int = 0

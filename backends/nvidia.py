@@ -183,6 +183,7 @@ def device_info(
         max_allocation_bytes=traits["memory_bytes"],
         float64=True,
         orders_groups=True,
+        awaits_groups=True,
         shuffles=True,
         atomics64=True,
         compute_capability=10 * capability[0] + capability[1],

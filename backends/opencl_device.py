@@ -134,6 +134,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"
     physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
     wave_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
+    is_nvidia = _first(device, "warp_size_nv") > 0
     return DeviceInfo(
         backend=backend,
         index=index,
@@ -153,7 +154,9 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         physical=physical,
         details=details,
         # NVIDIA's compiler takes the PTX that orders them; a processor's atomics do.
-        orders_groups=kind == "cpu" or _first(device, "warp_size_nv") > 0,
+        orders_groups=kind == "cpu" or is_nvidia,
+        # NVIDIA's GPUs start groups in the order of their numbers; of others' it is not known.
+        awaits_groups=is_nvidia,
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.

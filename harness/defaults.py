@@ -19,6 +19,8 @@ _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
 _PAIRED = 2
 """Bytes of an element of which a word holds two."""
+_FLAGGED_BYTES = 16
+"""The largest partial result of which each word takes a flag."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -78,9 +80,20 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         packing="packed" if packed else "scalar",
         finish="relaunch",
     )
-    # What one group reduces needs neither a ticket nor a second launch.
-    is_joined = num_groups(problem.size, variant, device) > 1 and device.orders_groups
-    return replace(variant, finish="last_group") if is_joined else variant
+    return replace(variant, finish=_finish(problem, num_groups(problem.size, variant, device), device))
+
+
+def _finish(problem: Reduction, groups: int, device: DeviceInfo) -> str:
+    """How a GPU joins what so many groups leave: in the launch that left it, if it can."""
+    if groups == 1:
+        # Neither a ticket nor a second launch is needed.
+        return "relaunch"
+    # A flag in each word saves a fence and a ticket; reading many words takes registers, and the units
+    # would be less full.
+    is_small = problem.partial_dtype.itemsize <= _FLAGGED_BYTES
+    if device.awaits_groups and device.atomics64 and is_small:
+        return "flagged"
+    return "last_group" if device.orders_groups else "relaunch"
 
 
 def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:

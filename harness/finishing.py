@@ -118,9 +118,23 @@ def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finis
     )
 
 
+def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    partial_bytes = problem.partial_dtype.itemsize
+    # A word of 64 bits for each 32 of a partial result; memory of no size there is none.
+    words = max(1, groups - 1) * -(-partial_bytes // 4)
+    return Finishing(
+        pieces=("finish/flagged",),
+        launches=(_reduce(variant, groups, Buffer("answer"), Buffer("published"), size=problem.size),),
+        buffers={"answer": partial_bytes, "published": 8 * words},
+        result="answer",
+        zeroed=frozenset({"published"}),
+    )
+
+
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {
     "relaunch": _relaunch,
     "host": _on_host,
     "last_group": _last_group,
+    "flagged": _flagged,
     "atomic": _atomic,
 }

@@ -115,6 +115,7 @@ LADDERS: dict[str, Ladder] = {
                 ("compare", "builtin"),
                 ("finish", "host"),
                 ("finish", "last_group"),
+                ("finish", "flagged"),
                 # Last, for only 8- and 16-bit integers can take it.
                 ("packing", "packed"),
             ),

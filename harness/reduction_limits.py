@@ -29,6 +29,8 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found.append(
             f"finish {variant.finish}: this API cannot order the work-groups of one launch on this device"
         )
+    if variant.finish == "flagged":
+        found += _flagged_violations(device)
     if variant.finish == "atomic":
         found += _atomic_violations(problem, device)
     if variant.tree == "sub_group" and not device.shuffles:
@@ -62,6 +64,14 @@ def _image_violations(variant: ReductionVariant, problem: Reduction, device: Dev
         texels = -(-problem.size // TEXEL)
         found.append(f"storage image: {texels} texels are over the device's limit of {device.max_texels}")
     return found
+
+
+def _flagged_violations(device: DeviceInfo) -> list[str]:
+    if not device.awaits_groups:
+        return ["finish flagged: a work-group might keep those it waits for from running on this device"]
+    if not device.atomics64:
+        return ["finish flagged: the device has no atomics on 64 bits"]
+    return []
 
 
 def _atomic_violations(problem: Reduction, device: DeviceInfo) -> list[str]:

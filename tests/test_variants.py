@@ -53,6 +53,7 @@ GPU = DeviceInfo(
     float64=True,
     physical="0000:3b:00.0",
     orders_groups=True,
+    awaits_groups=True,
     shuffles=True,
     atomics64=True,
     max_texels=2**27,
@@ -65,10 +66,18 @@ SMALL_GPU = replace(
     wave_width=0,
     shuffles=False,
     orders_groups=False,
+    awaits_groups=False,
     atomics64=False,
 )
 CPU = replace(
-    GPU, shuffles=False, kind="cpu", compute_units=2, max_group_size=4096, wave_width=1, physical="cpu"
+    GPU,
+    awaits_groups=False,
+    shuffles=False,
+    kind="cpu",
+    compute_units=2,
+    max_group_size=4096,
+    wave_width=1,
+    physical="cpu",
 )
 
 FOLDERS = {
@@ -218,11 +227,23 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
 
 
-def test_what_one_group_reduces_takes_no_ticket() -> None:
-    few, many = (default_variant(Reduction("sum", "uint32", (size,)), GPU) for size in (4096, 4097))
-    assert isinstance(few, ReductionVariant)
-    assert isinstance(many, ReductionVariant)
-    assert (few.finish, many.finish) == ("relaunch", "last_group")
+@pytest.mark.parametrize(
+    ("size", "lacks", "finish"),
+    [
+        (4096, (), "relaunch"),
+        (4097, (), "flagged"),
+        (4097, ("atomics64",), "last_group"),
+        (4097, ("awaits_groups",), "last_group"),
+        (4097, ("awaits_groups", "orders_groups"), "relaunch"),
+    ],
+)
+def test_groups_are_joined_in_their_launch_where_the_device_can(
+    size: int, lacks: tuple[str, ...], finish: str
+) -> None:
+    device = replace(GPU, **dict.fromkeys(lacks, False))  # type: ignore[arg-type]
+    variant = default_variant(Reduction("sum", "uint32", (size,)), device)
+    assert isinstance(variant, ReductionVariant)
+    assert variant.finish == finish
 
 
 def _needs_float64(problem: Problem) -> bool:
@@ -318,6 +339,18 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("sum", "uint8", (9,)),
             replace(GPU, atomics64=False),
             "finish atomic: the device has no atomics on 64 bits",
+        ),
+        (
+            ReductionVariant(finish="flagged"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, awaits_groups=False),
+            "finish flagged: a work-group might keep those it waits for from running on this device",
+        ),
+        (
+            ReductionVariant(finish="flagged"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, atomics64=False),
+            "finish flagged: the device has no atomics on 64 bits",
         ),
         *(
             (
