@@ -120,8 +120,8 @@ def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finis
 
 def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
     partial_bytes = problem.partial_dtype.itemsize
-    # A word of 64 bits for each 32 of a partial result; memory of no size there is none.
-    words = max(1, groups - 1) * -(-partial_bytes // 4)
+    # Two words of 64 bits for each 64 of a partial result; memory of no size there is none.
+    words = max(1, groups - 1) * 2 * -(-partial_bytes // 8)
     return Finishing(
         pieces=("finish/flagged",),
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("published"), size=problem.size),),

@@ -7,34 +7,39 @@
 #define FINISH_ARGUMENTS , published
 #define FINISH_LOCALS
 
-#define PARTIAL_WORDS ((sizeof(partial_t) + 3) / 4)
+// Words are moved in pairs, 16 bytes at once.
+#define PARTIAL_PAIRS ((sizeof(partial_t) + 7) / 8)
 #define FLAG ((ulong)1 << 32)
 
 // Partial results that a work-item of the last group reads before it combines the first of them: as many as take hardly
 // more registers than folding the source does.
-#define WORDS_AT_ONCE (2048 / GROUP_SIZE)
-#define READ_AT_ONCE (WORDS_AT_ONCE >= 4 * PARTIAL_WORDS ? 4 : WORDS_AT_ONCE >= 2 * PARTIAL_WORDS ? 2 : 1)
+#define PAIRS_AT_ONCE (1024 / GROUP_SIZE)
+#define READ_AT_ONCE (PAIRS_AT_ONCE >= 4 * PARTIAL_PAIRS ? 4 : PAIRS_AT_ONCE >= 2 * PARTIAL_PAIRS ? 2 : 1)
 
 typedef union {
   partial_t partial;
-  uint words[PARTIAL_WORDS];
+  uint words[2 * PARTIAL_PAIRS];
 } parts_t;
 
 // differs: OpenCL C 1.2 has no relaxed access to memory that other groups write: NVIDIA's compiler takes PTX, elsewhere
 // an atomic that changes nothing reads.
 #ifdef __NV_CL_C_VERSION
-inline void publish(__global ulong *slot, ulong word) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(slot), "l"(word) : "memory");
+inline void publish(__global ulong *pair, ulong first, ulong second) {
+  asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(pair), "l"(first), "l"(second) : "memory");
 }
-inline ulong published_in(__global ulong *slot) {
-  ulong word;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(slot) : "memory");
-  return word;
+inline void look_at(__global ulong *pair, ulong *first, ulong *second) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(pair) : "memory");
 }
 #else
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-inline void publish(__global ulong *slot, ulong word) { atom_xchg(slot, word); }
-inline ulong published_in(__global ulong *slot) { return atom_add(slot, (ulong)0); }
+inline void publish(__global ulong *pair, ulong first, ulong second) {
+  atom_xchg(pair, first);
+  atom_xchg(pair + 1, second);
+}
+inline void look_at(__global ulong *pair, ulong *first, ulong *second) {
+  *first = atom_add(pair, (ulong)0);
+  *second = atom_add(pair + 1, (ulong)0);
+}
 #endif
 // end differs
 
@@ -44,10 +49,12 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
   if (get_group_id(0) < others) {
     if (local_id == 0) {
       parts_t parts;
+      parts.words[2 * PARTIAL_PAIRS - 1] = 0;
       parts.partial = mine;
 #pragma unroll
-      for (uint w = 0; w < PARTIAL_WORDS; ++w) {
-        publish(published + w * others + get_group_id(0), FLAG | parts.words[w]);
+      for (uint p = 0; p < PARTIAL_PAIRS; ++p) {
+        publish(published + 2 * (PARTIAL_PAIRS * get_group_id(0) + p), FLAG | parts.words[2 * p],
+                FLAG | parts.words[2 * p + 1]);
       }
     }
     return;
@@ -55,31 +62,32 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
   if (local_id != 0) mine = none();
   // Rarely more than once, so that a copy of the loop unrolled would only be in the way.
 #pragma unroll 1
-  for (uint first = local_id; first < others; first += READ_AT_ONCE * GROUP_SIZE) {
+  for (uint from = local_id; from < others; from += READ_AT_ONCE * GROUP_SIZE) {
     parts_t read[READ_AT_ONCE];
-    bool is_complete;
+    ulong flags;
     do {
-      ulong flags = FLAG;
+      flags = FLAG;
 #pragma unroll
       for (uint k = 0; k < READ_AT_ONCE; ++k) {
-        const uint at = first + k * GROUP_SIZE;
+        const uint at = from + k * GROUP_SIZE;
         if (at >= others) continue;
 #pragma unroll
-        for (uint w = 0; w < PARTIAL_WORDS; ++w) {
-          const ulong word = published_in(published + w * others + at);
-          read[k].words[w] = (uint)word;
-          flags &= word;
+        for (uint p = 0; p < PARTIAL_PAIRS; ++p) {
+          ulong first, second;
+          look_at(published + 2 * (PARTIAL_PAIRS * at + p), &first, &second);
+          read[k].words[2 * p] = (uint)first;
+          read[k].words[2 * p + 1] = (uint)second;
+          flags &= first & second;
         }
       }
-      is_complete = flags != 0;
-    } while (!is_complete);
+    } while (flags == 0);
 #pragma unroll
     for (uint k = 0; k < READ_AT_ONCE; ++k) {
-      const uint at = first + k * GROUP_SIZE;
+      const uint at = from + k * GROUP_SIZE;
       if (at >= others) continue;
       mine = combined(mine, read[k].partial);
 #pragma unroll
-      for (uint w = 0; w < PARTIAL_WORDS; ++w) published[w * others + at] = 0;
+      for (uint p = 0; p < PARTIAL_PAIRS; ++p) publish(published + 2 * (PARTIAL_PAIRS * at + p), 0, 0);
     }
   }
 #if GROUP_SIZE > 1
