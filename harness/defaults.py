@@ -19,8 +19,6 @@ _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
 _PAIRED = 2
 """Bytes of an element of which a word holds two."""
-_FLAGGED_BYTES = 16
-"""The largest partial result of which each word takes a flag."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -55,8 +53,8 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             packing="batched",
             finish="host",
         )
-    # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. Only
-    # from memory do wide elements want the units full, with few loads in flight for few registers each. In
+    # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. From
+    # memory the units want to be full, of wide elements with few loads in flight for few registers each. In
     # CUDA words of two packed elements are a little faster in groups of 512, in OpenCL they are level. Swept
     # on an H200; eight loads are at times a quarter slower where the source nearly fills the cache:
     # reports/examples, sweep and quick-second-queue. One extreme of wide elements, of a source that the cache
@@ -64,15 +62,16 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     # counts do not (sweep-wide).
     packed = packs(problem)
     is_wide = itemsize >= _WIDE
-    is_far = is_wide and problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
+    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     is_near = 2 * problem.source_bytes <= device.cache_bytes
     loads_near = 2 if is_wide and is_near and problem.parts.kernel in ("min", "max") else 4
     usual = (loads_near, 1024, 512 if packed and itemsize == _PAIRED else 256)
-    loads, items_a_unit, wanted = (2, 2048, 512) if is_far else usual
+    loads, items_a_unit, wanted = (2 if is_wide else 4, 2048, 512) if is_far else usual
     group_size = min(wanted, device.max_group_size)
+    vector_width = _LOAD_BYTES // itemsize
     variant = ReductionVariant(
-        vector_width=_LOAD_BYTES // itemsize,
-        loads_in_flight=loads,
+        vector_width=vector_width,
+        loads_in_flight=_spread(loads, problem.size / (vector_width * group_size), device.compute_units),
         groups=min(64, items_a_unit // group_size),
         group_size=group_size,
         tree="sub_group" if device.shuffles else "sequential",
@@ -80,18 +79,28 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         packing="packed" if packed else "scalar",
         finish="relaunch",
     )
-    return replace(variant, finish=_finish(problem, num_groups(problem.size, variant, device), device))
+    return replace(variant, finish=_finish(num_groups(problem.size, variant, device), device))
 
 
-def _finish(problem: Reduction, groups: int, device: DeviceInfo) -> str:
+def _spread(loads: int, vectors: float, units: int) -> int:
+    """Loads in flight of a work-item where a group's items share so many ``vectors``, if there is one group:
+    fewer than ``loads`` of a source that is too large for one group, but leaves units idle.
+
+    On an H200 up to a tenth faster (sweep-flagged).
+    """
+    while loads < vectors <= loads // 2 * units:
+        loads //= 2
+    return loads
+
+
+def _finish(groups: int, device: DeviceInfo) -> str:
     """How a GPU joins what so many groups leave: in the launch that left it, if it can."""
     if groups == 1:
         # Neither a ticket nor a second launch is needed.
         return "relaunch"
-    # A flag in each word saves a fence and a ticket; reading many words takes registers, and the units
-    # would be less full.
-    is_small = problem.partial_dtype.itemsize <= _FLAGGED_BYTES
-    if device.awaits_groups and device.atomics64 and is_small:
+    # A flag in each word saves a fence and a ticket: up to a quarter faster (sweep-finish in
+    # reports/examples).
+    if device.awaits_groups and device.atomics64:
         return "flagged"
     return "last_group" if device.orders_groups else "relaunch"
 

@@ -217,6 +217,11 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
         ("min", "int8", 2560, (4, 4, 256)),
         ("min", "int16", 2560, (4, 2, 512)),
         ("min", "int32", 8192, (2, 4, 512)),
+        ("min", "int16", 8192, (4, 4, 512)),
+        ("min", "uint8", 64, (4, 4, 256)),
+        ("min", "uint8", 256, (1, 4, 256)),
+        ("min", "uint8", 900, (2, 4, 256)),
+        ("min", "uint8", 1280, (4, 4, 256)),
     ],
 )
 def test_a_gpus_default_is_what_the_recorded_sweeps_found(

@@ -3,6 +3,9 @@
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
 #endif
+#ifndef GROUPS_A_UNIT
+#error "GROUPS_A_UNIT is not defined"
+#endif
 #ifndef SCRATCH_PARTIALS
 #error "SCRATCH_PARTIALS is not defined"
 #endif
@@ -13,7 +16,11 @@
 #error "FINDS_PLACES is not defined"
 #endif
 
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+// differs: ptxas saves registers for more groups than these and would wait for one load before the next; OpenCL's
+// compiler cannot be told.
+#define OF_GROUPS __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+// end differs
+__kernel OF_GROUPS
 void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {
   __local partial_t of_group[SCRATCH_PARTIALS];

@@ -3,6 +3,9 @@
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
 #endif
+#ifndef GROUPS_A_UNIT
+#error "GROUPS_A_UNIT is not defined"
+#endif
 #ifndef SCRATCH_PARTIALS
 #error "SCRATCH_PARTIALS is not defined"
 #endif
@@ -13,7 +16,11 @@
 #error "FINDS_PLACES is not defined"
 #endif
 
-extern "C" __global__ __launch_bounds__(GROUP_SIZE)
+// differs: ptxas saves registers for more groups than these and would wait for one load before the next; OpenCL's
+// compiler cannot be told.
+#define OF_GROUPS __launch_bounds__(GROUP_SIZE, GROUPS_A_UNIT)
+// end differs
+extern "C" __global__ OF_GROUPS
 void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
             FINISH_PARAMETERS) {
   __shared__ partial_t of_group[SCRATCH_PARTIALS];
