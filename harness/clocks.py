@@ -9,6 +9,7 @@ every backend.
 from __future__ import annotations
 
 import gc
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -116,6 +117,15 @@ def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, 
     while calls < limit and not (span(calls) >= enough and span(calls) >= enough):
         calls = min(2 * calls, limit)
     return calls
+
+
+def calls_of_one(calls: int, seconds: float) -> int:
+    """The calls of the one sample of a lean block, where another took ``calls`` of so many ``seconds``.
+
+    Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
+    is still far less than contexts differ by, and the time is better spent on more of them.
+    """
+    return min(calls, max(1, math.ceil(LONG_ENOUGH / (3 * seconds))))
 
 
 class Queue:

@@ -50,9 +50,9 @@ class Share:
     """A block's share of the work on a case.
 
     samples: the most that a clock takes. seconds: for all clocks together. lean: the primary clock and its
-    launch cost are enough, and one sample; the first block takes all clocks. samples_once: the most of a
-    clock that only this block takes; samples when None. calls: behind a sample, by the clock's name, as
-    another block found them; expected: the seconds of one, likewise.
+    launch cost are enough, and one sample of fewer calls; the first block takes all clocks. samples_once:
+    the most of a clock that only this block takes; samples when None. calls: behind a sample, by the clock's
+    name, as another block found them; expected: the seconds of one, likewise.
 
     Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
     """
@@ -64,14 +64,13 @@ class Share:
     calls: Mapping[str, int] = field(default_factory=dict)
     expected: Mapping[str, float] = field(default_factory=dict)
 
-    def after(self, clocks: Mapping[str, Clock]) -> Share:
+    def after(self, found: Mapping[str, Clock]) -> Share:
         """The share of a block that knows what another one found."""
-        found = {name: clock for name, clock in clocks.items() if clock.seconds}
-        return replace(
-            self,
-            calls={name: clock.calls for name, clock in found.items()},
-            expected={name: statistics.median(clock.seconds) for name, clock in found.items()},
-        )
+        expected = {name: statistics.median(clock.seconds) for name, clock in found.items() if clock.seconds}
+        calls = {name: found[name].calls for name in expected}
+        if self.lean:
+            calls = {name: clocks.calls_of_one(calls[name], expected[name]) for name in calls}
+        return replace(self, calls=calls, expected=expected)
 
 
 class WrongAnswer(Exception):

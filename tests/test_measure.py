@@ -18,7 +18,7 @@ from harness import crops
 from harness.measure import Measurer, Options, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array
-from harness.records import Case
+from harness.records import Case, Clock
 from harness.variants import Plain
 from tests.fake_backend import ENVIRONMENT, FakeBackend, FakeClock
 
@@ -89,6 +89,14 @@ def test_the_calls_behind_a_sample_can_be_given() -> None:
     record = Measurer(backend, Options(), backend.clock.time).measure(CASE, share)
     assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
     assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
+
+
+def test_a_lean_block_takes_no_more_calls_than_last_long_enough_in_all() -> None:
+    found = {"queue": Clock((4e-6, 3e-6, 5e-6), 400), "launch": Clock((1e-3,), 2), "event": Clock((), 1)}
+    full, lean = (Share(lean=lean).after(found) for lean in (False, True))
+    assert full.expected == lean.expected == {"queue": 4e-6, "launch": 1e-3}
+    assert full.calls == {"queue": 400, "launch": 2}
+    assert lean.calls == {"queue": 167, "launch": 1}
 
 
 def test_the_same_launches_cost_is_measured_once() -> None:

@@ -57,30 +57,30 @@ __device__ inline void finish(partial_t *partials, partial_t mine, partial_t *sc
 #pragma unroll 1
   for (uint from = local_id; from < others; from += READ_AT_ONCE * GROUP_SIZE) {
     parts_t read[READ_AT_ONCE];
-    ulong flags;
+    ulong *pairs = published + 2 * PARTIAL_PAIRS * from;
+    AS_ONE(pairs);
+    uint flags;
     do {
-      flags = FLAG;
+      flags = 1;
 #pragma unroll
       for (uint k = 0; k < READ_AT_ONCE; ++k) {
-        const uint at = from + k * GROUP_SIZE;
-        if (at >= others) continue;
+        if (from + k * GROUP_SIZE >= others) continue;
 #pragma unroll
         for (uint p = 0; p < PARTIAL_PAIRS; ++p) {
           ulong first, second;
-          look_at(published + 2 * (PARTIAL_PAIRS * at + p), &first, &second);
+          look_at(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), &first, &second);
           read[k].words[2 * p] = (uint)first;
           read[k].words[2 * p + 1] = (uint)second;
-          flags &= first & second;
+          flags &= (uint)(first >> 32) & (uint)(second >> 32);
         }
       }
     } while (flags == 0);
 #pragma unroll
     for (uint k = 0; k < READ_AT_ONCE; ++k) {
-      const uint at = from + k * GROUP_SIZE;
-      if (at >= others) continue;
+      if (from + k * GROUP_SIZE >= others) continue;
       mine = combined(mine, read[k].partial);
 #pragma unroll
-      for (uint p = 0; p < PARTIAL_PAIRS; ++p) publish(published + 2 * (PARTIAL_PAIRS * at + p), 0, 0);
+      for (uint p = 0; p < PARTIAL_PAIRS; ++p) publish(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), 0, 0);
     }
   }
 #if GROUP_SIZE > 1
