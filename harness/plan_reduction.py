@@ -13,15 +13,11 @@ from harness.grids import num_groups
 from harness.plans import Plan
 from harness.problems import Reduction
 from harness.reduction_limits import scratch_partials
-from harness.variants import PER_PROBLEM, ReductionVariant
+from harness.variants import ReductionVariant
 
 _ACROSS_WAVE: Final[dict[np.ufunc, str]] = {np.minimum: "wave_least", np.maximum: "wave_greatest"}
 """The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a wave."""
 _REDUX_CAPABILITY = 80
-_ITEMS_A_UNIT = 2048
-"""Work-items that a multiprocessor of NVIDIA's larger GPUs holds. Where it holds fewer, the compiler ignores
-what cannot be, says so, and takes as many registers as it likes.
-"""
 
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
@@ -89,18 +85,11 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "FINDS_PLACES": int(bool(problem.parts.places)),
         "GROUP_SIZE": variant.group_size,
-        "GROUPS_A_UNIT": _groups_a_unit(variant),
         "WAVE_WIDTH": max(1, device.wave_width),
         "SCRATCH_PARTIALS": scratch_partials(variant, device),
         "USES_REDUX": int(bool(redux)),
         "REDUX_FIELDS": redux,
     }
-
-
-def _groups_a_unit(variant: ReductionVariant) -> int:
-    """How many groups are to fit into a compute unit at the same time: as many as it gets, if it can."""
-    wanted = 1 if variant.groups == PER_PROBLEM else variant.groups
-    return max(1, min(wanted, _ITEMS_A_UNIT // variant.group_size))
 
 
 def _channel(element: Dtype) -> str:

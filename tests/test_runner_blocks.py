@@ -108,12 +108,11 @@ def test_every_block_has_a_fresh_context(
     assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
 
 
-def test_a_block_takes_as_many_calls_a_sample_as_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = asked(monkeypatch)
     first, *_ = run(tmp_path, CASES[:1], TWICE).turns
-    found = {name: clock.calls for name, clock in first.clocks.items()}
+    found = Share(lean=True).after(first.clocks).calls
+    assert found
     assert [share.calls for share in shares] == [{}] + [found] * 5
     seconds = statistics.median(first.clocks["queue"].seconds)
     assert [share.expected.get("queue") for share in shares] == [None] + [seconds] * 5
@@ -155,7 +154,7 @@ def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: p
     found = load_run(path)
     assert [(turn.case, turn.block) for turn in found.turns] == whole
     firsts = {turn.case: turn for turn in reversed(finished)}
-    assert shares[0].calls["queue"] == firsts[CASES[1]].clocks["queue"].calls
+    assert shares[0].calls == Share(lean=True).after(firsts[CASES[1]].clocks).calls
 
 
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:

@@ -3,9 +3,6 @@
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
 #endif
-#ifndef GROUPS_A_UNIT
-#error "GROUPS_A_UNIT is not defined"
-#endif
 #ifndef SCRATCH_PARTIALS
 #error "SCRATCH_PARTIALS is not defined"
 #endif
@@ -16,11 +13,7 @@
 #error "FINDS_PLACES is not defined"
 #endif
 
-// differs: ptxas saves registers for more groups than these and would wait for one load before the next; OpenCL's
-// compiler cannot be told.
-#define OF_GROUPS __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-// end differs
-__kernel OF_GROUPS
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {
   __local partial_t of_group[SCRATCH_PARTIALS];
@@ -35,6 +28,7 @@ void reduce(SOURCE source, const ulong length, __global partial_t *restrict part
     LOADED loaded[LOADS_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, i + k * range.step);
+    ALL_UNDER_WAY();
 #if FOLDS_BATCHES
     fold_batch(&lanes, loaded, source, i, range.step);
 #else
@@ -51,6 +45,7 @@ void reduce(SOURCE source, const ulong length, __global partial_t *restrict part
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
       if (i + k * range.step < range.end) loaded[k] = LOAD(source, i + k * range.step);
     }
+    ALL_UNDER_WAY();
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
       if (i + k * range.step < range.end) {
