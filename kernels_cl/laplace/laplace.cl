@@ -116,7 +116,6 @@ inline void march(image_t image, __global STORED *results, int column, int own, 
   row_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
   for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_row(image, columns, row + 1 + k);
-  ALL_UNDER_WAY();
 
   // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
   VECTOR_OF(VALUE) pending = outer_terms(neighbours_of(window_of(image, columns, row - 1, first)));
@@ -141,7 +140,6 @@ inline void march(image_t image, __global STORED *results, int column, int own, 
     if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_row(image, columns, row + 1 + k);
-    ALL_UNDER_WAY();
   }
 }
 
