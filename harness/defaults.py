@@ -54,12 +54,12 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             finish="host",
         )
     # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. From
-    # memory the units want to be full, of wide elements with few loads in flight for few registers each. In
-    # CUDA words of two packed elements are a little faster in groups of 512, in OpenCL they are level. Swept
-    # on an H200; eight loads are at times a quarter slower where the source nearly fills the cache:
-    # reports/examples, sweep and quick-second-queue. One extreme of wide elements, of a source that the cache
-    # holds with ease, wants two loads: up to 4 % faster in OpenCL and 1 % in CUDA; two extremes, sums and
-    # counts do not (sweep-wide).
+    # memory the units want to be full (sweep-far), of wide elements with few loads in flight for few
+    # registers each. In CUDA words of two packed elements are a little faster in groups of 512, in OpenCL
+    # they are level. Swept on an H200; eight loads are at times a quarter slower where the source nearly
+    # fills the cache: reports/examples, sweep and quick-second-queue. One extreme of wide elements, of a
+    # source that the cache holds with ease, wants two loads: up to 4 % faster in OpenCL and 1 % in CUDA; two
+    # extremes, sums and counts do not (sweep-wide).
     packed = packs(problem)
     is_wide = itemsize >= _WIDE
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
@@ -83,10 +83,10 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
 
 
 def _spread(loads: int, vectors: float, units: int) -> int:
-    """Loads in flight of a work-item where a group's items share so many ``vectors``, if there is one group:
-    fewer than ``loads`` of a source that is too large for one group, but leaves units idle.
+    """Loads in flight of a work-item, at most ``loads``, of a source that would leave each item of one group
+    alone so many ``vectors``: fewer, if one group is not enough, but not all of the ``units`` had one.
 
-    On an H200 up to a tenth faster (sweep-flagged).
+    On an H200 up to a tenth faster (reports/examples, sweep-flagged).
     """
     while loads < vectors <= loads // 2 * units:
         loads //= 2
@@ -98,8 +98,7 @@ def _finish(groups: int, device: DeviceInfo) -> str:
     if groups == 1:
         # Neither a ticket nor a second launch is needed.
         return "relaunch"
-    # A flag in each word saves a fence and a ticket: up to a quarter faster (sweep-finish in
-    # reports/examples).
+    # A flag in each word saves a fence and a ticket: up to a fifth faster (reports/examples, sweep-finish).
     if device.awaits_groups and device.atomics64:
         return "flagged"
     return "last_group" if device.orders_groups else "relaunch"

@@ -205,6 +205,16 @@ def test_labels() -> None:
         ({"kind": "reduction", "op": "sum", "dtype": "int4", "shape": [1]}, "dtype 'int4' is unknown"),
         ({"kind": "bandwidth", "direction": "write", "dtype": "int8", "size": 1}, "direction 'write'"),
         ({"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 0}, "size 0 is not positive"),
+        *(
+            ({"kind": "reduction", "op": "min", "dtype": "int8", "shape": shape}, rf"shape {said}: {why}")
+            for shape, said, why in (
+                (None, "None", "each must be an integer"),
+                ([None], r"\(None,\)", "each must be an integer"),
+                ([9, -1], r"\(9, -1\)", "each must be an integer, and none negative"),
+                ([True], r"\(True,\)", "each must be an integer"),
+                ([2**30, 2**30], r"\(1073741824, 1073741824\)", "more than 72057594037927936 elements"),
+            )
+        ),
     ],
 )
 def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.dtypes import DTYPES, Dtype
-from harness.problems.base import Array, Verification, compare
+from harness.problems.base import Array, Verification, compare, require_sizes
 
 DIRECTIONS = ("read", "copy")
 
@@ -32,6 +32,7 @@ class Bandwidth:
             raise ValueError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
+        require_sizes("size", (self.size,))
         if self.size < 1:
             raise ValueError(f"size {self.size} is not positive")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -10,6 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+
+
+MAX_ELEMENTS = 2**56
+"""More than any memory holds, and few enough that their bytes are counted in 64 bits."""
+
+
+def require_sizes(name: str, sizes: Any) -> None:
+    """Refuses what are not the sizes of an array's axes, or of more elements than there can be.
+
+    Raises:
+        ValueError: it says which ``name`` had them.
+    """
+    if not isinstance(sizes, tuple) or not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError(f"{name} {sizes!r}: each must be an integer, and none negative")
+    if math.prod(sizes) > MAX_ELEMENTS:
+        raise ValueError(f"{name} {sizes!r}: more than {MAX_ELEMENTS} elements")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.dtypes import DTYPES, Dtype
-from harness.problems.base import Array, Verification, compare
+from harness.problems.base import Array, Verification, compare, require_sizes
 
 MASKS: dict[str, tuple[int, int, int]] = {
     "four": (-4, 1, 0),
@@ -72,6 +72,7 @@ class Laplace:
                 raise ValueError(
                     f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}"
                 )
+        require_sizes("height and width", (self.height, self.width))
         if self.height < 1 or self.width < 1:
             raise ValueError(
                 f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1"

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.dtypes import DTYPES, Dtype
-from harness.problems.base import Array, Verification, compare
+from harness.problems.base import Array, Verification, compare, require_sizes
 from harness.problems.operations import OPS, MinMaxLoc, Op
 
 
@@ -46,6 +46,7 @@ class Reduction:
             raise ValueError(f"op {self.op!r} is unknown; known are {', '.join(OPS)}")
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
+        require_sizes("shape", self.shape)
         object.__setattr__(self, "parts", OPS[self.op])
         object.__setattr__(self, "element", DTYPES[self.dtype])
 
