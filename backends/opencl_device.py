@@ -155,8 +155,8 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         details=details,
         # NVIDIA's compiler takes the PTX that orders them; a processor's atomics do.
         orders_groups=kind == "cpu" or is_nvidia,
-        # NVIDIA's GPUs start groups in the order of their numbers, as CUB's scans take for granted; of others'
-        # it is not known.
+        # NVIDIA's GPUs start groups in the order of their numbers, as CUB's scans take for granted; of
+        # others' it is not known.
         awaits_groups=is_nvidia,
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
