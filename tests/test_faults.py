@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from backends import available
@@ -146,11 +147,11 @@ def test_a_killed_runner_is_resumed(harness: Harness) -> None:
     ]
     runner = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     _wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
-    workers = _children(runner.pid)
+    workers = psutil.Process(runner.pid).children()
     runner.send_signal(signal.SIGKILL)
     assert runner.wait() == -signal.SIGKILL
     # A worker sees the end of its input and ends too.
-    _wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+    _wait_until(lambda: not any(worker.is_running() for worker in workers))
     before = load_run(path).records
     assert 1 <= len(before) <= len(OPS)
     with path.open("ab") as file:
@@ -168,8 +169,3 @@ def _wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come true in time"
         time.sleep(0.02)
-
-
-def _children(pid: int) -> set[str]:
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return {child for task in tasks for child in (task / "children").read_text().split()}

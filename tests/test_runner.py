@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.problems import OPS, Laplace, Reduction
@@ -220,11 +221,9 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_was_measured(tmp_path: Path) -> 
     assert [record.case for record in load_run(tmp_path / "run.jsonl").records] == CASES[:2]
 
 
-def children() -> set[str]:
+def children() -> set[int]:
     """The process ids of this process's children."""
-    return {
-        pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()
-    }
+    return {child.pid for child in psutil.Process().children()}
 
 
 def test_the_worker_ends_with_its_runner() -> None:
