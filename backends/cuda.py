@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+
 from backends import nvrtc
 from backends.cuda_texture import Texture
 from backends.devices import Array, DeviceArray, Launch
@@ -69,9 +71,14 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
         self._activate()
         return Texture(source)
 
-    def _fill(self, handle: Any, nbytes: int, byte: int) -> None:
+    def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
         with typed_errors(f"filling {nbytes} bytes"):
-            drv.memset_d8_async(handle, byte, nbytes, self._stream)
+            if len(pattern) == 1:
+                drv.memset_d8_async(handle, pattern[0], nbytes, self._stream)
+                return
+            repeated = np.frombuffer(pattern * (nbytes // len(pattern)), np.uint8)
+            drv.memcpy_htod_async(handle, bytes_of(repeated), self._stream)
+            self._stream.synchronize()
 
     def _download(self, handle: Any, host: Array) -> None:
         with typed_errors("fetching the result"):

@@ -144,9 +144,9 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         with typed_errors(f"allocating {nbytes} bytes", allocating=True):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
 
-    def _fill(self, handle: cl.Buffer, nbytes: int, byte: int) -> None:
+    def _fill(self, handle: cl.Buffer, nbytes: int, pattern: bytes) -> None:
         with typed_errors(f"filling {nbytes} bytes", allocating=True):
-            cl.enqueue_fill_buffer(self._queue, handle, np.array(byte, np.uint8), 0, nbytes)
+            cl.enqueue_fill_buffer(self._queue, handle, np.frombuffer(pattern, np.uint8), 0, nbytes)
 
     def _download(self, handle: cl.Buffer, host: Array) -> None:
         with typed_errors("fetching the result"):

@@ -26,7 +26,7 @@ from harness.violations import violations
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
 
-POISON = 0xA5
+POISON = b"\xa5"
 
 _COMMANDS: dict[Events, int] = {"off": 1, "on": 4, "profiled": 8}
 """Of a launch and its event in NVIDIA's queue, rounded up generously: by how many fewer fit into it."""
@@ -103,8 +103,8 @@ class OwnKernelBackend(Backend):
         """The source as an image whose texels are four of its elements; it shares the source's memory."""
 
     @abstractmethod
-    def _fill(self, handle: Any, nbytes: int, byte: int) -> None:
-        """Enqueues setting every byte."""
+    def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
+        """Enqueues setting memory to a pattern, repeated: ``nbytes`` is a multiple of its length."""
 
     @abstractmethod
     def _download(self, handle: Any, host: Array) -> None:
@@ -133,12 +133,16 @@ class PreparedPlan(Prepared):
         self._program = backend.program(source)
         self._buffers: list[dict[str, Any]] = []
         self._images: dict[int, Any] = {}
-        self._timed: dict[int, list[Bound]] = {}
-        self._last = 0
+        self._timed: dict[tuple[int, int], list[Bound]] = {}
+        self._last = self._turn = 0
+        self._turns = 2 if plan.swapped else 1
         try:
             self._allocate()
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
-            self._calls = [self._bound(plan.launches, i, self.submits) for i in range(len(sources))]
+            self._calls = [
+                [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
+                for turn in range(self._turns)
+            ]
         except BaseException:
             self.close()
             raise
@@ -150,24 +154,33 @@ class PreparedPlan(Prepared):
 
     def _allocate_set(self) -> dict[str, Any]:
         buffers = {name: self._backend._allocate(nbytes) for name, nbytes in self._plan.buffers.items()}
-        for name in self._plan.zeroed:
-            self._backend._fill(buffers[name], self._plan.buffers[name], 0)
+        for name, pattern in self._plan.initial.items():
+            self._backend._fill(buffers[name], self._plan.buffers[name], pattern)
         return buffers
 
-    def _bound(self, launches: Sequence[PlannedLaunch], i: int, submission: Submission | None) -> list[Bound]:
+    def _bound(
+        self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: Submission | None
+    ) -> list[Bound]:
+        """Launches on source ``i``, with what the plan swaps in its own place (turn 0) or the other's (1)."""
         bound = []
         for launch in launches:
             kernel, _ = self._backend._kernel(self._program, launch)
-            arguments = [self._argument(argument, i) for argument in launch.arguments]
+            arguments = [self._argument(argument, i, turn) for argument in launch.arguments]
             bound.append(self._backend._bind(kernel, launch, arguments, submission))
         return bound
 
-    def _argument(self, argument: Argument, i: int) -> Any:
+    def _argument(self, argument: Argument, i: int, turn: int) -> Any:
         if isinstance(argument, Scalar):
             return np.dtype(argument.dtype).type(argument.value)
         if isinstance(argument, Buffer):
-            return self._buffers[i][argument.name]
+            return self._buffer(argument.name, i, turn)
         return self._image_of(i) if argument.is_image else self._sources[i].handle
+
+    def _buffer(self, name: str, i: int, turn: int) -> Any:
+        swapped = self._plan.swapped
+        if turn and swapped and name in swapped:
+            name = swapped[1 - swapped.index(name)]
+        return self._buffers[i][name]
 
     def _image_of(self, i: int) -> Any:
         if i not in self._images:
@@ -175,29 +188,31 @@ class PreparedPlan(Prepared):
         return self._images[i]
 
     def enqueue(self, i: int) -> None:
-        self._last = i = i % len(self._calls)
-        for call in self._calls[i]:
+        self._last = i = i % len(self._sources)
+        self._turn = (self._turn + 1) % self._turns
+        for call in self._calls[self._turn][i]:
             call()
 
     def result(self) -> Any:
-        for call in self._bound(self._plan.readback, self._last, self.submits):
+        for call in self._bound(self._plan.readback, self._last, self._turn, self.submits):
             call()
         raw = np.empty(self._plan.result_count, self._plan.result_dtype)
-        self._backend._download(self._buffers[self._last][self._plan.result], raw)
+        self._backend._download(self._buffer(self._plan.result, self._last, self._turn), raw)
         return self._problem.finish(raw)
 
     def poison(self) -> None:
         for buffers in self._buffers if self._plan.per_source else self._buffers[:1]:
             for name, handle in buffers.items():
-                byte = 0 if name in self._plan.zeroed else POISON
-                self._backend._fill(handle, self._plan.buffers[name], byte)
+                self._backend._fill(handle, self._plan.buffers[name], self._plan.initial.get(name, POISON))
         self._backend.synchronize()
 
     def event_seconds(self, i: int) -> float | None:
         i %= len(self._sources)
-        if i not in self._timed:
-            self._timed[i] = self._bound(self._plan.launches, i, None)
-        return self._backend._elapsed(self._timed[i])
+        self._turn = (self._turn + 1) % self._turns
+        key = self._turn, i
+        if key not in self._timed:
+            self._timed[key] = self._bound(self._plan.launches, i, self._turn, None)
+        return self._backend._elapsed(self._timed[key])
 
     def kernel_times(self, calls: int) -> KernelTimes | None:
         return self._backend._kernel_times(self, calls)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from backends.devices import DeviceInfo
+from harness.finishing import alternating_fields, cell_bits
 from harness.grids import num_groups
 from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
@@ -17,8 +18,8 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
-_PAIRED = 2
-"""Bytes of an element of which a word holds two."""
+_ATOMIC_BITS = 32
+"""Of the atomics that every device has."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -53,20 +54,12 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             packing="batched",
             finish="host",
         )
-    # 16-byte loads, a few in flight, the compute units half full: few partial results are left to merge. From
+    # 16-byte loads, four in flight, the compute units half full: few partial results are left to join. From
     # memory the units want to be full (sweep-far), of wide elements with few loads in flight for few
-    # registers each. In CUDA words of two packed elements are a little faster in groups of 512, in OpenCL
-    # they are level. Swept on an H200; eight loads are at times a quarter slower where the source nearly
-    # fills the cache: reports/examples, sweep and quick-second-queue. One extreme of wide elements, of a
-    # source that the cache holds with ease, wants two loads: up to 4 % faster in OpenCL and 1 % in CUDA; two
-    # extremes, sums and counts do not (sweep-wide).
+    # registers each. Swept on an H200 (reports/examples, sweep-alternating).
     packed = packs(problem)
-    is_wide = itemsize >= _WIDE
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
-    is_near = 2 * problem.source_bytes <= device.cache_bytes
-    loads_near = 2 if is_wide and is_near and problem.parts.kernel in ("min", "max") else 4
-    usual = (loads_near, 1024, 512 if packed and itemsize == _PAIRED else 256)
-    loads, items_a_unit, wanted = (2 if is_wide else 4, 2048, 512) if is_far else usual
+    loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
     group_size = min(wanted, device.max_group_size)
     vector_width = _LOAD_BYTES // itemsize
     variant = ReductionVariant(
@@ -79,7 +72,8 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         packing="packed" if packed else "scalar",
         finish="relaunch",
     )
-    return replace(variant, finish=_finish(num_groups(problem.size, variant, device), device))
+    groups = num_groups(problem.size, variant, device)
+    return replace(variant, finish=_finish(problem, groups, device))
 
 
 def _spread(loads: int, vectors: float, units: int) -> int:
@@ -93,12 +87,16 @@ def _spread(loads: int, vectors: float, units: int) -> int:
     return loads
 
 
-def _finish(groups: int, device: DeviceInfo) -> str:
+def _finish(problem: Reduction, groups: int, device: DeviceInfo) -> str:
     """How a GPU joins what so many groups leave: in the launch that left it, if it can."""
     if groups == 1:
-        # Neither a ticket nor a second launch is needed.
+        # There is nothing to join.
         return "relaunch"
-    # A flag in each word saves a fence and a ticket: up to a fifth faster (reports/examples, sweep-finish).
+    # Atomics that nobody waits for: a seventh to a fourth faster than flags where the source is small
+    # (sweep-alternating).
+    if alternating_fields(problem) and (device.atomics64 or cell_bits(problem) == _ATOMIC_BITS):
+        return "alternating"
+    # A flag in each word saves a fence and a ticket: up to a fifth faster (sweep-finish).
     if device.awaits_groups and device.atomics64:
         return "flagged"
     return "last_group" if device.orders_groups else "relaunch"

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from backends.devices import ResultLocation
+from harness.dtypes import Dtype
 from harness.plans import Argument, Buffer, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
 from harness.variants import ReductionVariant
@@ -18,6 +19,7 @@ MERGED_PER_ITEM = 16
 
 _IN_CELLS: Final[dict[np.ufunc, str]] = {np.minimum: "LEAST", np.maximum: "GREATEST", np.add: "ADDED"}
 """How the kernels combine a field into a cell of memory by atomics."""
+_ZERO: Final = bytes(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Finishing:
     result: str
     result_count: int = 1
     result_location: ResultLocation = "device"
-    zeroed: frozenset[str] = frozenset()
+    initial: Mapping[str, bytes] = field(default_factory=dict)
+    swapped: tuple[str, str] | None = None
     macros: Mapping[str, str | int] = field(default_factory=dict)
 
 
@@ -43,11 +46,25 @@ def finishing(problem: Reduction, variant: ReductionVariant, groups: int) -> Fin
 
 def cell_fields(problem: Reduction) -> dict[str, str]:
     """The fields of a partial result with how atomics combine each; empty where they cannot combine all."""
+    found = _combined_in_memory(problem)
+    integers = all(problem.partial_dtype[name].kind in "iu" for name in found)
+    return found if integers else {}
+
+
+def alternating_fields(problem: Reduction) -> dict[str, str]:
+    """As :func:`cell_fields`, where a field stays what it is: of floats the bits are compared. Their sums are
+    not: added in another order each time, they would differ.
+    """
+    found = _combined_in_memory(problem)
+    floats = {name for name in found if problem.partial_dtype[name].kind == "f"}
+    return {} if any(found[name] == "ADDED" for name in floats) else found
+
+
+def _combined_in_memory(problem: Reduction) -> dict[str, str]:
     parts = problem.parts
     kinds = {name: _IN_CELLS.get(parts.combine[name]) for name in parts.fields if name in parts.combine}
     found = {name: kind for name, kind in kinds.items() if kind}
-    integers = all(problem.partial_dtype[name].kind in "iu" for name in parts.fields)
-    return found if integers and len(found) == len(parts.fields) else {}
+    return found if len(found) == len(parts.fields) else {}
 
 
 def cell_bits(problem: Reduction) -> int:
@@ -95,7 +112,7 @@ def _last_group(problem: Reduction, variant: ReductionVariant, groups: int) -> F
         launches=(_reduce(variant, groups, *arguments, size=problem.size),),
         buffers={"partials": groups * partial_bytes, "tickets": 4, "answer": partial_bytes},
         result="answer",
-        zeroed=frozenset({"tickets"}),
+        initial={"tickets": _ZERO},
     )
 
 
@@ -113,7 +130,7 @@ def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finis
         launches=(_reduce(variant, groups, *arguments, size=problem.size),),
         buffers={"answer": problem.partial_dtype.itemsize, "tickets": 4, "cells": len(kinds) * bits // 8},
         result="answer",
-        zeroed=frozenset({"tickets", "cells"}),
+        initial={"tickets": _ZERO, "cells": _ZERO},
         macros=cells,
     )
 
@@ -127,8 +144,46 @@ def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Fini
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("published"), size=problem.size),),
         buffers={"answer": partial_bytes, "published": 8 * words},
         result="answer",
-        zeroed=frozenset({"published"}),
+        initial={"published": _ZERO},
     )
+
+
+def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
+    partial_bytes = problem.partial_dtype.itemsize
+    kinds = alternating_fields(problem)
+    none = _none(problem, kinds)
+    cells: dict[str, str | int] = {
+        "CELL_BITS": cell_bits(problem),
+        "CELL_IS_FLOAT": int(any(problem.partial_dtype[name].kind == "f" for name in kinds)),
+        "CELL_FIELDS": " ".join(f"FIELD({name}, {kind})" for name, kind in kinds.items()),
+    }
+    return Finishing(
+        pieces=("finish/alternating",),
+        launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
+        buffers={"answer": partial_bytes, "spare": partial_bytes},
+        result="answer",
+        initial={"answer": none, "spare": none},
+        swapped=("answer", "spare"),
+        macros=cells,
+    )
+
+
+def _none(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
+    """The partial result of no element, as the kernels' ``none()``."""
+    none = np.zeros(1, problem.partial_dtype)
+    for name, kind in kinds.items():
+        if kind != "ADDED":
+            least, greatest = _ends(problem.element)
+            none[name] = greatest if kind == "LEAST" else least
+    return none.tobytes()
+
+
+def _ends(element: Dtype) -> tuple[float, float]:
+    """What is below and above all other values of a type."""
+    if element.is_float:
+        return -np.inf, np.inf
+    info = np.iinfo(element.name)
+    return int(info.min), int(info.max)
 
 
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {
@@ -136,5 +191,6 @@ _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishin
     "host": _on_host,
     "last_group": _last_group,
     "flagged": _flagged,
+    "alternating": _alternating,
     "atomic": _atomic,
 }

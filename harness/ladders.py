@@ -116,6 +116,7 @@ LADDERS: dict[str, Ladder] = {
                 ("finish", "host"),
                 ("finish", "last_group"),
                 ("finish", "flagged"),
+                ("finish", "alternating"),
                 # Last, for only 8- and 16-bit integers can take it.
                 ("packing", "packed"),
             ),

@@ -33,7 +33,8 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         result_dtype=problem.partial_dtype,
         result_count=finish.result_count,
         result_location=finish.result_location,
-        zeroed=finish.zeroed,
+        initial=finish.initial,
+        swapped=finish.swapped,
     )
 
 

@@ -6,7 +6,7 @@ OpenCL and CUDA run the same plan; a new rung is new here and in the kernel fold
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -71,7 +71,9 @@ class Plan:
     ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
     ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
     ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
-    where ``per_source``. ``zeroed`` names buffers that start as zeros and that each call leaves as zeros.
+    where ``per_source``. ``initial`` is what
+    buffers start with and each call leaves there, or in what is the next call's, by name: bytes that are
+    repeated. ``swapped`` are two buffers that change places from call to call.
     ``readback`` are launches made when the answer is fetched, never timed. ``submission``: how all are
     enqueued.
     """
@@ -86,5 +88,12 @@ class Plan:
     result_location: ResultLocation
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
-    zeroed: frozenset[str] = frozenset()
+    initial: Mapping[str, bytes] = field(default_factory=dict)
+    swapped: tuple[str, str] | None = None
     submission: Submission = Submission()
+
+    def __post_init__(self) -> None:
+        if self.swapped and self.per_source:
+            raise ValueError(
+                f"{self.swapped} cannot change places from call to call: each source has its own"
+            )

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from backends.devices import DeviceInfo
 from harness import packing
-from harness.finishing import cell_bits, cell_fields
+from harness.finishing import alternating_fields, cell_bits, cell_fields
 from harness.grids import grid_violations, num_groups
 from harness.problems import Reduction
 from harness.variants import ReductionVariant
 
 ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
 """The finishes in which a group of the launch sees what the others wrote."""
+
+_FIELDS: Final[dict[str, Callable[[Reduction], dict[str, str]]]] = {
+    "atomic": cell_fields,
+    "alternating": alternating_fields,
+}
+"""The finishes by atomics, with the fields that they combine; none where they cannot."""
 
 TEXEL: Final = 4
 """Elements of a texel."""
@@ -31,8 +38,8 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         )
     if variant.finish == "flagged":
         found += _flagged_violations(device)
-    if variant.finish == "atomic":
-        found += _atomic_violations(problem, device)
+    if variant.finish in _FIELDS:
+        found += _atomic_violations(variant.finish, problem, device)
     if variant.tree == "sub_group" and not device.shuffles:
         found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
     if variant.storage == "image":
@@ -74,11 +81,11 @@ def _flagged_violations(device: DeviceInfo) -> list[str]:
     return []
 
 
-def _atomic_violations(problem: Reduction, device: DeviceInfo) -> list[str]:
-    if not cell_fields(problem):
-        return [f"finish atomic: no atomics combine the partial results of {problem.op} on {problem.dtype}"]
+def _atomic_violations(finish: str, problem: Reduction, device: DeviceInfo) -> list[str]:
+    if not _FIELDS[finish](problem):
+        return [f"finish {finish}: no atomics combine the partial results of {problem.op} on {problem.dtype}"]
     if cell_bits(problem) == 64 and not device.atomics64:
-        return ["finish atomic: the device has no atomics on 64 bits"]
+        return [f"finish {finish}: the device has no atomics on 64 bits"]
     return []
 
 

@@ -25,6 +25,7 @@ from harness.explain import unknown, validation
 from harness.ladders import LADDERS
 from harness.plans import Events, Order
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
+from harness.problems.base import require_sizes
 from harness.variants import AXES, Groups, Variant, variant_from_json
 
 DEFAULT: Final = "default"
@@ -67,6 +68,11 @@ def _pair(value: Any) -> Any:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError(f"a size is a pair [width, height], not {value!r}")
     return value
+
+
+def _fitting(sizes: list[int]) -> list[int]:
+    require_sizes("shape", tuple(sizes))
+    return sizes
 
 
 _Positive = Annotated[int, Field(gt=0)]
@@ -119,7 +125,7 @@ class ReductionBlock(_Block):
 
     ops: list[Annotated[str, _one_of("op", tuple(OPS))]] = _SOME
     dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
-    shapes: list[Annotated[list[_Positive], _SOME]] = _SOME
+    shapes: list[Annotated[list[_Positive], _SOME, AfterValidator(_fitting)]] = _SOME
     variants: list[Annotated[Choice, _choices("reduction")]] = Field(default=[DEFAULT], min_length=1)
 
 
@@ -131,7 +137,7 @@ class LaplaceBlock(_Block):
     outputs: list[Annotated[str, _one_of("output", OUTPUTS)]] = _SOME
     dtypes: list[Annotated[str, _one_of("dtype", IMAGE_DTYPES)]] = _SOME
     channels: list[Annotated[int, _one_of("number of channels", (1, 3, 4))]] = _SOME
-    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair)]] = _SOME
+    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair), AfterValidator(_fitting)]] = _SOME
     border_value: float = 0.0
     variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
 

@@ -106,7 +106,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
         "compare": ("operator", "builtin"),
         "packing": ("scalar", "packed", "batched"),
-        "finish": ("relaunch", "host", "last_group", "flagged", "atomic"),
+        "finish": ("relaunch", "host", "last_group", "flagged", "alternating", "atomic"),
     },
     "laplace": {
         "border_code": ("branches", "select", "mapped"),

@@ -5,10 +5,24 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-// What CUDA's compiler must be told of an index and of local memory, OpenCL's do by themselves.
+// What CUDA's compiler must be told of an index, OpenCL's do by themselves.
 #define AS_ONE(index)
-#define HELD(type, memory) (memory)
 #ifdef __NV_CL_C_VERSION
+// Keeps where a group's memory begins in a register: ptxas would ask for that again at each use.
+#define HELD(type, memory) ((__local type *)held((ulong)(memory)))
+inline ulong held(ulong address) {
+  asm("" : "+l"(address));
+  return address;
+}
+// Of 32 bits, not widened and narrowed again: ptxas then knows the one work-item that has it as 0.
+inline uint item_id(uint dimension) {
+  uint id;
+  if (dimension == 0)
+    asm("mov.u32 %0, %%tid.x;" : "=r"(id));
+  else
+    asm("mov.u32 %0, %%tid.y;" : "=r"(id));
+  return id;
+}
 // NVIDIA's built-in functions add what its driver keeps in memory, for launches too large for CUDA: ours are not, and
 // the first work of a kernel would wait for it.
 inline uint group_id(uint dimension) {
@@ -24,6 +38,7 @@ inline uint num_groups_across(void) {
   asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
   return count;
 }
+#define get_local_id(dimension) item_id(dimension)
 #define get_group_id(dimension) group_id(dimension)
 #define get_num_groups(dimension) num_groups_across()
 // Written after loads, keeps what uses them behind the last: NVIDIA's assembler may save registers by waiting for the
@@ -32,6 +47,7 @@ inline uint num_groups_across(void) {
 #define ALL_UNDER_WAY()                                                                                        \
   asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0; @never pmevent 0; }" ::"r"(get_num_groups(0)) : "memory")
 #else
+#define HELD(type, memory) (memory)
 #define ALL_UNDER_WAY()
 #endif
 // end differs

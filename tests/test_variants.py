@@ -1,4 +1,4 @@
-"""The axes as data: fields, values, files, labels, JSON; ladders; what a device refuses; the defaults."""
+"""The axes as data: fields, values, files, labels, JSON; ladders; what a device refuses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 from backends.devices import DeviceInfo
-from harness.defaults import default_variant
-from harness.dtypes import DTYPES
 from harness.ladders import LADDERS
 from harness.packing import PACKED_OPS
-from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.problems import OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants import (
     AXES,
     PER_PROBLEM,
@@ -186,77 +184,6 @@ def test_a_rung_changes_one_axis(name: str) -> None:
         assert variant_from_json(variant_to_json(after)) == after
 
 
-@pytest.mark.parametrize("device", [GPU, SMALL_GPU, CPU], ids=["gpu", "small gpu", "cpu"])
-def test_defaults_run_everywhere(device: DeviceInfo) -> None:
-    problems: list[Problem] = [Reduction(op, dtype, (9, 9)) for op in OPS for dtype in DTYPES]
-    problems += [
-        Laplace("four", "wrap", "laplacian", dtype, 9, 9, channels)
-        for dtype in IMAGE_DTYPES
-        for channels in (1, 3, 4)
-    ]
-    problems += [Bandwidth(direction, dtype, 9) for direction in ("read", "copy") for dtype in DTYPES]
-    problems.append(Empty((((1,), (1,)),)))
-    for problem in problems:
-        variant = default_variant(problem, device)
-        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
-        reasons = violations(variant, problem, device)
-        if device.float64 or not _needs_float64(problem):
-            assert reasons == [], problem.label
-        else:
-            assert reasons == ["the device has no float64 arithmetic"], problem.label
-
-
-@pytest.mark.parametrize(
-    ("op", "dtype", "side", "shape_of_launch"),
-    [
-        ("min", "int32", 2560, (2, 4, 256)),
-        ("max", "float64", 1280, (2, 4, 256)),
-        ("max", "float64", 2560, (4, 4, 256)),
-        ("minmax", "int32", 2560, (4, 4, 256)),
-        ("sum", "float32", 2560, (4, 4, 256)),
-        ("min", "int8", 2560, (4, 4, 256)),
-        ("min", "int16", 2560, (4, 2, 512)),
-        ("min", "int32", 8192, (2, 4, 512)),
-        ("min", "int16", 8192, (4, 4, 512)),
-        ("min", "uint8", 64, (4, 4, 256)),
-        ("min", "uint8", 256, (1, 4, 256)),
-        ("min", "uint8", 900, (2, 4, 256)),
-        ("min", "uint8", 1280, (4, 4, 256)),
-    ],
-)
-def test_a_gpus_default_is_what_the_recorded_sweeps_found(
-    op: str, dtype: str, side: int, shape_of_launch: tuple[int, int, int]
-) -> None:
-    variant = default_variant(Reduction(op, dtype, (side, side)), replace(GPU, cache_bytes=60 * 2**20))
-    assert isinstance(variant, ReductionVariant)
-    assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
-
-
-@pytest.mark.parametrize(
-    ("size", "lacks", "finish"),
-    [
-        (4096, (), "relaunch"),
-        (4097, (), "flagged"),
-        (4097, ("atomics64",), "last_group"),
-        (4097, ("awaits_groups",), "last_group"),
-        (4097, ("awaits_groups", "orders_groups"), "relaunch"),
-    ],
-)
-def test_groups_are_joined_in_their_launch_where_the_device_can(
-    size: int, lacks: tuple[str, ...], finish: str
-) -> None:
-    device = replace(GPU, **dict.fromkeys(lacks, False))  # type: ignore[arg-type]
-    variant = default_variant(Reduction("sum", "uint32", (size,)), device)
-    assert isinstance(variant, ReductionVariant)
-    assert variant.finish == finish
-
-
-def _needs_float64(problem: Problem) -> bool:
-    if not isinstance(problem, Reduction):
-        return isinstance(problem, Bandwidth) and problem.dtype == "float64"
-    return problem.dtype == "float64" or (problem.parts.kernel == "sum" and problem.element.is_float)
-
-
 @pytest.mark.parametrize(
     ("variant", "problem", "device", "reason"),
     [
@@ -344,6 +271,18 @@ def _needs_float64(problem: Problem) -> bool:
             Reduction("sum", "uint8", (9,)),
             replace(GPU, atomics64=False),
             "finish atomic: the device has no atomics on 64 bits",
+        ),
+        (
+            ReductionVariant(finish="alternating"),
+            Reduction("sum", "float32", (9,)),
+            GPU,
+            "finish alternating: no atomics combine the partial results of sum on float32",
+        ),
+        (
+            ReductionVariant(finish="alternating"),
+            Reduction("max", "float64", (9,)),
+            replace(GPU, atomics64=False),
+            "finish alternating: the device has no atomics on 64 bits",
         ),
         (
             ReductionVariant(finish="flagged"),

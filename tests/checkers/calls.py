@@ -180,8 +180,8 @@ def fill_by_copy(backend: Backend) -> None:
         return
     import pyopencl as cl
 
-    def fill(handle: cl.Buffer, nbytes: int, byte: int) -> None:
-        cl.enqueue_copy(queue, handle, np.full(nbytes, byte, np.uint8))
+    def fill(handle: cl.Buffer, nbytes: int, pattern: bytes) -> None:
+        cl.enqueue_copy(queue, handle, np.frombuffer(pattern * (nbytes // len(pattern)), np.uint8))
 
     queue = vars(backend)["_queue"]
     vars(backend)["_fill"] = fill

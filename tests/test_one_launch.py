@@ -28,12 +28,15 @@ def waiting_backend(own_backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Ba
     return own_backend
 
 
+@pytest.mark.parametrize("finish", ["flagged", "alternating"])
 @pytest.mark.parametrize("op", KERNELS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("size", [1, 40, 4097])
-def test_each_call_waits_for_its_own_groups(waiting_backend: Backend, op: str, dtype: str, size: int) -> None:
+def test_calls_one_after_the_other_leave_nothing_to_the_next(
+    waiting_backend: Backend, finish: str, op: str, dtype: str, size: int
+) -> None:
     """Answers to two sources in turn: had a call left a flag, the next would read the former's results."""
-    variant = ReductionVariant(group_size=4, groups=PER_PROBLEM, finish="flagged")
+    variant = ReductionVariant(group_size=4, groups=PER_PROBLEM, finish=finish)
     problem = Reduction(op, dtype, (size,))
     require(waiting_backend, problem, variant)
     arrays = [problem.make_source(seed) for seed in (3, 4)]

@@ -1,0 +1,85 @@
+// Each group combines its partial result into the answer by an atomic that nothing waits for, and one group empties the
+// spare answer: that is the next call's, as the two change places from call to call. Neither a ticket, nor a fence, nor
+// a group that waits for others: the call is over with the last of its atomics.
+
+#ifndef KEPT
+#error "KEPT is not defined"
+#endif
+#ifndef CELL_IS_FLOAT
+#error "CELL_IS_FLOAT is not defined"
+#endif
+#ifndef CELL_BITS
+#error "CELL_BITS is not defined"
+#endif
+#ifndef CELL_FIELDS
+#error "CELL_FIELDS is not defined"
+#endif
+
+#define FINISH_PARAMETERS , __global partial_t *spare
+#define FINISH_ARGUMENTS , spare
+#define FINISH_LOCALS
+
+// differs: OpenCL C has other names for atomics on 64 bits, and for the bits of a float; CUDA C++ has these atomics for
+// long long.
+#if CELL_BITS == 64
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+typedef long bits_t;
+typedef ulong ubits_t;
+#define BITS(value) as_long(value)
+#define ATOMIC(op, cell, value) atom_##op(cell, value)
+#else
+typedef int bits_t;
+typedef uint ubits_t;
+#define BITS(value) as_int(value)
+#define ATOMIC(op, cell, value) atomic_##op(cell, value)
+#endif
+#define MIN_INTO(type, cell, value) ATOMIC(min, (volatile __global type *)(cell), (type)(value))
+#define MAX_INTO(type, cell, value) ATOMIC(max, (volatile __global type *)(cell), (type)(value))
+#define ADD_INTO(type, cell, value) ATOMIC(add, (volatile __global type *)(cell), (type)(value))
+// end differs
+
+#if CELL_IS_FLOAT
+// Of two floats without a sign the lesser has the lesser bits; of two with one, the greater. Any without is above any
+// with, as signed integers; below, as unsigned ones. NaN is made the one that neither order replaces.
+inline void least_into(__global KEPT *cell, KEPT value) {
+  const bits_t bits = value != value ? (bits_t)-1 : BITS(value);
+  if (bits >= 0)
+    MIN_INTO(bits_t, cell, bits);
+  else
+    MAX_INTO(ubits_t, cell, bits);
+}
+inline void greatest_into(__global KEPT *cell, KEPT value) {
+  const bits_t bits = value != value ? (bits_t)((ubits_t)-1 >> 1) : BITS(value);
+  if (bits >= 0)
+    MAX_INTO(bits_t, cell, bits);
+  else
+    MIN_INTO(ubits_t, cell, bits);
+}
+#else
+#define IS_SIGNED ((KEPT)-1 < (KEPT)1)
+inline void least_into(__global KEPT *cell, KEPT value) {
+  if (IS_SIGNED)
+    MIN_INTO(bits_t, cell, value);
+  else
+    MIN_INTO(ubits_t, cell, value);
+}
+inline void greatest_into(__global KEPT *cell, KEPT value) {
+  if (IS_SIGNED)
+    MAX_INTO(bits_t, cell, value);
+  else
+    MAX_INTO(ubits_t, cell, value);
+}
+#endif
+#define LEAST_INTO(cell, value) least_into(cell, value)
+#define GREATEST_INTO(cell, value) greatest_into(cell, value)
+#define ADDED_INTO(cell, value) ADD_INTO(ubits_t, cell, value)
+
+inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
+                   uint local_id FINISH_PARAMETERS) {
+  if (local_id != 0) return;
+#define FIELD(name, KIND) KIND##_INTO(&partials->name, mine.name);
+  CELL_FIELDS
+#undef FIELD
+  if (get_group_id(0) == 0) *spare = none();
+}
