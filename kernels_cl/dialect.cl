@@ -14,15 +14,16 @@ inline ulong held(ulong address) {
   asm("" : "+l"(address));
   return address;
 }
-// Of 32 bits, not widened and narrowed again: ptxas then knows the one work-item that has it as 0.
-inline uint item_id(uint dimension) {
+#ifdef GROUP_SIZE
+// Of 32 bits, not widened and narrowed again: ptxas then knows the one work-item that has it as 0. In groups of two
+// dimensions the built-in function is 1 to 3 % faster (the Laplace filter on an H200).
+inline uint item_id(void) {
   uint id;
-  if (dimension == 0)
-    asm("mov.u32 %0, %%tid.x;" : "=r"(id));
-  else
-    asm("mov.u32 %0, %%tid.y;" : "=r"(id));
+  asm("mov.u32 %0, %%tid.x;" : "=r"(id));
   return id;
 }
+#define get_local_id(dimension) item_id()
+#endif
 // NVIDIA's built-in functions add what its driver keeps in memory, for launches too large for CUDA: ours are not, and
 // the first work of a kernel would wait for it.
 inline uint group_id(uint dimension) {
@@ -38,7 +39,6 @@ inline uint num_groups_across(void) {
   asm("mov.u32 %0, %%nctaid.x;" : "=r"(count));
   return count;
 }
-#define get_local_id(dimension) item_id(dimension)
 #define get_group_id(dimension) group_id(dimension)
 #define get_num_groups(dimension) num_groups_across()
 // Written after loads, keeps what uses them behind the last: NVIDIA's assembler may save registers by waiting for the
