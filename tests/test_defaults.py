@@ -48,7 +48,8 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
         ("min", "int16", 8192, (4, 4, 512)),
         ("min", "uint8", 64, (4, 4, 256)),
         ("min", "uint8", 256, (1, 4, 256)),
-        ("min", "uint8", 900, (2, 4, 256)),
+        ("min", "uint8", 660, (1, 4, 256)),
+        ("min", "uint8", 900, (4, 4, 256)),
         ("min", "uint8", 1280, (4, 4, 256)),
     ],
 )
