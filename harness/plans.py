@@ -71,11 +71,9 @@ class Plan:
     ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
     ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
     ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
-    where ``per_source``. ``initial`` is what
-    buffers start with and each call leaves there, or in what is the next call's, by name: bytes that are
-    repeated. ``swapped`` are two buffers that change places from call to call.
-    ``readback`` are launches made when the answer is fetched, never timed. ``submission``: how all are
-    enqueued.
+    where ``per_source``. ``initial`` is what buffers start with and a call finds in them, by name:
+    bytes that are repeated. ``swapped`` are two buffers that change places from call to call. ``readback``
+    are launches made when the answer is fetched, never timed. ``submission``: how all are enqueued.
     """
 
     files: tuple[str, ...]

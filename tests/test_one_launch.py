@@ -1,4 +1,4 @@
-"""The finish whose last group waits for the others: calls one after the other, on processors too."""
+"""The finishes that leave something for the next call: calls one after the other, on processors too."""
 
 from __future__ import annotations
 
@@ -46,6 +46,10 @@ def test_calls_one_after_the_other_leave_nothing_to_the_next(
             prepared.enqueue(call)
             found = problem.verify(prepared.result(), arrays[call])
             assert found.ok, found.message
+        # Timed by the API's clock a call leaves no less.
+        prepared.event_seconds(1)
+        prepared.enqueue(0)
+        assert problem.verify(prepared.result(), arrays[0]).ok
         prepared.poison()
         prepared.enqueue(1)
         assert problem.verify(prepared.result(), arrays[1]).ok

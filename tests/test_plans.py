@@ -216,3 +216,11 @@ def test_a_variant_of_another_kind_is_refused() -> None:
     ):
         with pytest.raises(TypeError, match="no plan for"):
             plan(problem, variant, GPU)
+
+
+def test_what_changes_places_is_no_sources_own() -> None:
+    made = plan(Reduction("min", "int32", (4097,)), ReductionVariant(finish="alternating"), GPU)
+    assert made.swapped == ("answer", "spare")
+    assert made.initial["answer"] == made.initial["spare"] == (2**31 - 1).to_bytes(4, "little")
+    with pytest.raises(ValueError, match="each source has its own"):
+        replace(made, per_source=True)
