@@ -135,13 +135,12 @@ class PreparedPlan(Prepared):
         self._images: dict[int, Any] = {}
         self._timed: dict[tuple[int, int], list[Bound]] = {}
         self._last = self._turn = 0
-        self._turns = 2 if plan.swapped else 1
         try:
             self._allocate()
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
             self._calls = [
                 [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
-                for turn in range(self._turns)
+                for turn in range(2 if plan.swapped else 1)
             ]
         except BaseException:
             self.close()
@@ -189,9 +188,13 @@ class PreparedPlan(Prepared):
 
     def enqueue(self, i: int) -> None:
         self._last = i = i % len(self._sources)
-        self._turn = (self._turn + 1) % self._turns
+        self._take_turn()
         for call in self._calls[self._turn][i]:
             call()
+
+    def _take_turn(self) -> None:
+        """Has what the plan swaps change places, for the call that comes."""
+        self._turn = (self._turn + 1) % len(self._calls)
 
     def result(self) -> Any:
         for call in self._bound(self._plan.readback, self._last, self._turn, self.submits):
@@ -208,7 +211,7 @@ class PreparedPlan(Prepared):
 
     def event_seconds(self, i: int) -> float | None:
         i %= len(self._sources)
-        self._turn = (self._turn + 1) % self._turns
+        self._take_turn()
         key = self._turn, i
         if key not in self._timed:
             self._timed[key] = self._bound(self._plan.launches, i, self._turn, None)

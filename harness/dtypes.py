@@ -71,12 +71,18 @@ _KEPT_BYTES = 4
 """The least that an integer has in a partial result: a register of a GPU."""
 
 
-def _integer(name: str, kernel: str) -> Dtype:
+def integer_range(name: str) -> tuple[int, int]:
+    """The least and the greatest value of an integer type."""
     info = np.iinfo(name)
+    return int(info.min), int(info.max)
+
+
+def _integer(name: str, kernel: str) -> Dtype:
+    least, greatest = integer_range(name)
     suffix = {"uint32": "u", "uint64": "ul", "int64": "l"}.get(name, "")
     # The lowest signed value has no literal of its own type in C: it is written as a difference.
-    lowest = f"(-{info.max}{suffix} - 1)" if info.min < 0 else f"0{suffix}"
-    return Dtype(name, kernel, kernel, lowest, f"{info.max}{suffix}", "int64" if info.min < 0 else "uint64")
+    lowest = f"(-{greatest}{suffix} - 1)" if least < 0 else f"0{suffix}"
+    return Dtype(name, kernel, kernel, lowest, f"{greatest}{suffix}", "int64" if least < 0 else "uint64")
 
 
 def _floating(name: str, kernel: str, stored: str) -> Dtype:

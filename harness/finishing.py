@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from backends.devices import ResultLocation
-from harness.dtypes import Dtype
+from harness.dtypes import integer_range
 from harness.plans import Argument, Buffer, PlannedLaunch, Scalar, Source
 from harness.problems import Reduction
 from harness.variants import ReductionVariant
@@ -173,17 +173,9 @@ def _none(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
     none = np.zeros(1, problem.partial_dtype)
     for name, kind in kinds.items():
         if kind != "ADDED":
-            least, greatest = _ends(problem.element)
+            least, greatest = (-np.inf, np.inf) if problem.element.is_float else integer_range(problem.dtype)
             none[name] = greatest if kind == "LEAST" else least
     return none.tobytes()
-
-
-def _ends(element: Dtype) -> tuple[float, float]:
-    """What is below and above all other values of a type."""
-    if element.is_float:
-        return -np.inf, np.inf
-    info = np.iinfo(element.name)
-    return int(info.min), int(info.max)
 
 
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {

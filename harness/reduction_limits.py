@@ -32,14 +32,7 @@ MAX_COUNT: Final = 2**32
 def reduction_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
     """Why ``device`` cannot run ``variant`` on ``problem``, beside what holds for every kind of problem."""
     found = grid_violations(problem.size, variant, device)
-    if variant.finish in ONE_LAUNCH and not device.orders_groups:
-        found.append(
-            f"finish {variant.finish}: this API cannot order the work-groups of one launch on this device"
-        )
-    if variant.finish == "flagged":
-        found += _flagged_violations(device)
-    if variant.finish in _FIELDS:
-        found += _atomic_violations(variant.finish, problem, device)
+    found += finish_violations(variant.finish, problem, device)
     if variant.tree == "sub_group" and not device.shuffles:
         found.append("tree sub_group: this API cannot move values inside a sub-group (warp) of this device")
     if variant.storage == "image":
@@ -54,6 +47,18 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found.append(
             f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
         )
+    return found
+
+
+def finish_violations(finish: str, problem: Reduction, device: DeviceInfo) -> list[str]:
+    """Why the groups of ``problem`` cannot end that way on ``device``."""
+    found = []
+    if finish in ONE_LAUNCH and not device.orders_groups:
+        found.append(f"finish {finish}: this API cannot order the work-groups of one launch on this device")
+    if finish == "flagged":
+        found += _flagged_violations(device)
+    if finish in _FIELDS:
+        found += _atomic_violations(finish, problem, device)
     return found
 
 

@@ -9,14 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.dtypes import DTYPES, Dtype
+from harness.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.base import Array, Verification, compare, require_sizes
 from harness.problems.operations import OPS, MinMaxLoc, Op
-
-
-def _range(dtype: str) -> tuple[int, int]:
-    info = np.iinfo(dtype)
-    return int(info.min), int(info.max)
 
 
 def _first(candidates: Array, value: Any, places: Array) -> Any:
@@ -100,7 +95,7 @@ class Reduction:
         if self.parts.of_nothing:
             array[rng.integers(0, self.size, max(1, self.size // 16))] = 0
         else:
-            lowest, highest = (-32, 31) if self.element.is_float else _range(self.dtype)
+            lowest, highest = (-32, 31) if self.element.is_float else integer_range(self.dtype)
             place = int(rng.integers(0, self.size))
             array[place] = lowest
             # Elsewhere, where there is an elsewhere.
@@ -108,7 +103,7 @@ class Reduction:
         return array.reshape(self.shape)
 
     def _random_integers(self, rng: np.random.Generator) -> Array:
-        lowest, highest = _range(self.dtype)
+        lowest, highest = integer_range(self.dtype)
         return rng.integers(lowest + 1, highest - 1, self.size, dtype=self.dtype, endpoint=True)
 
     def _random_floats(self, rng: np.random.Generator) -> Array:
