@@ -45,8 +45,9 @@ def timed_gate(
     """A gate that opens by itself after so many seconds; the stream or queue must be empty.
 
     The kernel cannot start before it is enqueued, so that what the host has enqueued by the end of the time,
-    on its own clock, is there in time. :attr:`Gate.submit` waits for that end, and raises GateExpired where
-    enqueueing has taken longer.
+    on its own clock, is there in time. :attr:`Gate.submit` raises GateExpired where enqueueing has taken
+    longer, and else waits for the end, counted from when the kernel had been submitted: that is nearest to
+    its start, and what enqueueing it takes differs by microseconds from time to time.
 
     Args:
         spin: enqueues the kernel.
@@ -54,21 +55,23 @@ def timed_gate(
         submit: hands to the device what was enqueued, where an API keeps it back.
         timer, sleep: the host's clock, in seconds.
     """
-    start = timer()
+    before = timer()
     spin(np.uint64(seconds * 1e9))
     submit()
+    submitted = timer()
 
     def wait() -> None:
         submit()
-        taken = timer() - start
+        taken = timer() - before
         if taken > LATEST * seconds:
             raise GateExpired(
                 f"enqueueing took {taken * 1e3:.3g} ms, and the gate holds for {seconds * 1e3:.3g} ms: "
                 "what is timed behind it is void; hold it for longer, or enqueue less"
             )
-        if seconds - taken > 2 * _WAKING_UP:
-            sleep(seconds - taken - _WAKING_UP)
-        while timer() - start < seconds:
+        left = submitted + seconds - timer()
+        if left > 2 * _WAKING_UP:
+            sleep(left - _WAKING_UP)
+        while timer() - submitted < seconds:
             pass
 
     return Gate(submit=wait)

@@ -12,6 +12,7 @@ import pyopencl as cl
 
 from backends.base import Gate
 from backends.gates import GATE_KERNEL, gate_source, timed_gate
+from backends.opencl_enqueue import can_go_without_event, without_event
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +54,10 @@ class KernelGates:
 
         def spin(nanoseconds: np.uint64) -> None:
             self._kernel.set_args(nanoseconds)
-            cl.enqueue_nd_range_kernel(queue, self._kernel, (1,), (1,))
+            if can_go_without_event():
+                without_event(queue, self._kernel, (1,), (1,))()
+            else:
+                cl.enqueue_nd_range_kernel(queue, self._kernel, (1,), (1,))
             if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
                 cl.enqueue_barrier(queue)
 

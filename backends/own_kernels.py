@@ -140,7 +140,7 @@ class PreparedPlan(Prepared):
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
             self._calls = [
                 [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
-                for turn in range(2 if plan.swapped else 1)
+                for turn in range(max(1, len(plan.ring)))
             ]
         except BaseException:
             self.close()
@@ -160,7 +160,7 @@ class PreparedPlan(Prepared):
     def _bound(
         self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: Submission | None
     ) -> list[Bound]:
-        """Launches on source ``i``, with what the plan swaps in its own place (turn 0) or the other's (1)."""
+        """Launches on source ``i``, with the plan's ring moved up by ``turn`` places."""
         bound = []
         for launch in launches:
             kernel, _ = self._backend._kernel(self._program, launch)
@@ -176,9 +176,9 @@ class PreparedPlan(Prepared):
         return self._image_of(i) if argument.is_image else self._sources[i].handle
 
     def _buffer(self, name: str, i: int, turn: int) -> Any:
-        swapped = self._plan.swapped
-        if turn and swapped and name in swapped:
-            name = swapped[1 - swapped.index(name)]
+        ring = self._plan.ring
+        if name in ring:
+            name = ring[(ring.index(name) + turn) % len(ring)]
         return self._buffers[i][name]
 
     def _image_of(self, i: int) -> Any:
@@ -193,7 +193,7 @@ class PreparedPlan(Prepared):
             call()
 
     def _take_turn(self) -> None:
-        """Has what the plan swaps change places, for the call that comes."""
+        """Moves the plan's ring up for the call that comes."""
         self._turn = (self._turn + 1) % len(self._calls)
 
     def result(self) -> Any:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.comparable import Difference, environment_differences
+from harness.levelling import Launches, Levelled
 from harness.records import Case, Record
 from harness.runs import Run
 from harness.stats import (
     BAND,
     CONFIDENCE,
     VERDICTS,
-    Blocks,
     Interval,
     Verdict,
-    blocks,
     centre,
     check_band,
     ratio_interval,
@@ -110,10 +109,7 @@ def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
     """
     check_band(band)
     records_a, records_b = _by_case(a), _by_case(b)
-    measured_a, measured_b = (
-        {case: record for case, record in records.items() if _queue(record)}
-        for records in (records_a, records_b)
-    )
+    measured_a, measured_b = _measured(a, records_a), _measured(b, records_b)
     both = [case for case in measured_a if case in measured_b]
     if not both:
         raise ValueError(
@@ -122,7 +118,7 @@ def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
         )
     return RunComparison(
         differences=list(environment_differences(a.environment, b.environment, both)),
-        matched=[_matched(measured_a[case], measured_b[case], band) for case in both],
+        matched=[_matched(*measured_a[case], *measured_b[case], band) for case in both],
         only_a=[_alone(case, records_b) for case in measured_a if case not in measured_b],
         only_b=[_alone(case, records_a) for case in measured_b if case not in measured_a],
         band=band,
@@ -138,19 +134,21 @@ def _by_case(run: Run) -> dict[Case, Record]:
     return {record.case: record for record in run.records if record.case.role in ("compare", "limit")}
 
 
-def _queue(record: Record) -> Blocks:
-    """The samples of a verified case's queue clock by process; none of any other."""
-    clock = record.clocks.get("queue")
-    if clock is None or record.status != "ok":
-        return []
-    return blocks(clock.seconds, getattr(clock, "blocks", ()))
+def _measured(run: Run, by_case: Mapping[Case, Record]) -> dict[Case, tuple[Record, Levelled]]:
+    """The verified cases with a queue time: their records, and the samples of that clock."""
+    launches = Launches(run.records)
+    sides = {
+        case: launches.levelled(case.device_key, record.clocks.get("queue"))
+        for case, record in by_case.items()
+        if record.status == "ok"
+    }
+    return {case: (by_case[case], side) for case, side in sides.items() if side.blocks}
 
 
-def _matched(a: Record, b: Record, band: float) -> Matched:
-    samples_a, samples_b = _queue(a), _queue(b)
-    seconds_a, seconds_b = centre(samples_a), centre(samples_b)
+def _matched(a: Record, side_a: Levelled, b: Record, side_b: Levelled, band: float) -> Matched:
+    seconds_a, seconds_b = centre(side_a.blocks), centre(side_b.blocks)
     # The speed of B over A: B is the first side, whose speed the verdict is on.
-    interval = ratio_interval(samples_b, samples_a)
+    interval = ratio_interval(side_b.blocks, side_a.blocks, errors=(side_b.error, side_a.error))
     return Matched(
         case=a.case,
         a=seconds_a,

@@ -24,8 +24,9 @@ def with_controls(
 ) -> list[Case]:
     """The cases with their controls among them.
 
-    The A/A case of each device follows the cases of its problem, the one that most devices run, so that it is
-    measured beside its twin; the empty kernels are last.
+    The empty kernels are first: what is levelled with them (:mod:`harness.levelling`) is measured in contexts
+    as fresh. The A/A case of each device follows the cases of its problem, the one that most devices run, so
+    that it is measured beside its twin.
     """
     runnable = [case for case in cases if case.role == "compare" and case not in skipped]
     chosen: dict[tuple[str, int], Case] = {}
@@ -37,7 +38,7 @@ def with_controls(
     for case in chosen.values():
         after.setdefault(_last_of_group(cases, case), []).append(replace(case, role="control"))
     beside = [each for i, case in enumerate(cases) for each in (case, *after.get(i, ()))]
-    return beside + [_empty(devices[key]) for key in chosen if _launches(devices[key])]
+    return [_empty(devices[key]) for key in chosen if _launches(devices[key])] + beside
 
 
 def twins(records: Iterable[Record]) -> list[tuple[Record, Record]]:

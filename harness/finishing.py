@@ -17,6 +17,12 @@ from harness.variants import ReductionVariant
 MERGED_PER_ITEM = 16
 """Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
 
+PLACES = 8
+"""Answers that take turns. Where in a GPU's cache an answer lies makes its atomics, and with them a small
+reduction, faster or slower: a call's time shall not hang on the place that one allocation got."""
+PLACE_BYTES = 4096
+"""From one answer to the next, so that they lie in different parts of the cache."""
+
 _IN_CELLS: Final[dict[np.ufunc, str]] = {np.minimum: "LEAST", np.maximum: "GREATEST", np.add: "ADDED"}
 """How the kernels combine a field into a cell of memory by atomics."""
 _ZERO: Final = bytes(1)
@@ -35,7 +41,7 @@ class Finishing:
     result_count: int = 1
     result_location: ResultLocation = "device"
     initial: Mapping[str, bytes] = field(default_factory=dict)
-    swapped: tuple[str, str] | None = None
+    ring: tuple[str, ...] = ()
     macros: Mapping[str, str | int] = field(default_factory=dict)
 
 
@@ -152,6 +158,7 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
     partial_bytes = problem.partial_dtype.itemsize
     kinds = alternating_fields(problem)
     none = _none(problem, kinds)
+    places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
     cells: dict[str, str | int] = {
         "CELL_BITS": cell_bits(problem),
         "CELL_IS_FLOAT": int(any(problem.partial_dtype[name].kind == "f" for name in kinds)),
@@ -160,10 +167,10 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
     return Finishing(
         pieces=("finish/alternating",),
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
-        buffers={"answer": partial_bytes, "spare": partial_bytes},
+        buffers=dict.fromkeys(places, max(PLACE_BYTES // partial_bytes, 1) * partial_bytes),
         result="answer",
-        initial={"answer": none, "spare": none},
-        swapped=("answer", "spare"),
+        initial=dict.fromkeys(places, none),
+        ring=places,
         macros=cells,
     )
 

@@ -34,7 +34,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
         result_count=finish.result_count,
         result_location=finish.result_location,
         initial=finish.initial,
-        swapped=finish.swapped,
+        ring=finish.ring,
     )
 
 

@@ -72,8 +72,9 @@ class Plan:
     ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
     ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
     where ``per_source``. ``initial`` is what buffers start with and a call finds in them, by name:
-    bytes that are repeated. ``swapped`` are two buffers that change places from call to call. ``readback``
-    are launches made when the answer is fetched, never timed. ``submission``: how all are enqueued.
+    bytes that are repeated. ``ring`` are buffers that move up from call to call: where a launch names one,
+    the next call takes the one after it, and after the last the first. ``readback`` are launches made when
+    the answer is fetched, never timed. ``submission``: how all are enqueued.
     """
 
     files: tuple[str, ...]
@@ -87,11 +88,9 @@ class Plan:
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
     initial: Mapping[str, bytes] = field(default_factory=dict)
-    swapped: tuple[str, str] | None = None
+    ring: tuple[str, ...] = ()
     submission: Submission = Submission()
 
     def __post_init__(self) -> None:
-        if self.swapped and self.per_source:
-            raise ValueError(
-                f"{self.swapped} cannot change places from call to call: each source has its own"
-            )
+        if self.ring and self.per_source:
+            raise ValueError(f"{self.ring} cannot move up from call to call: each source has its own")

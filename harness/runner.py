@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure import Share
-from harness.problems import Laplace
+from harness.problems import Empty, Laplace
 from harness.records import Case, Record
 from harness.runs import RunWriter
 from harness.schedule import (
@@ -34,6 +34,8 @@ from harness.workers import Worker, WorkerFailed
 
 STARTS = 2
 """Starts in a row that may fail before a device is given up."""
+LAUNCH_SAMPLES = 3
+"""Of the empty kernel in a context: with it every other time there is compared, so that none may be bad."""
 LIMIT_SHARE = 4
 """The most that a budget grants the timing of a case is its limit divided by this."""
 
@@ -44,11 +46,12 @@ class RunOptions:
 
     seed: of the random sources. samples, case_seconds: the most a clock's samples and a case's timing may be,
     shared by the blocks that measure it. processes: how many fresh ones measure each case. contexts: how many
-    fresh contexts of a device, by its key, each of these has in turn; one where not given. contexts_s:
-    seconds of the run within which they may begin another; without it at any time. budget: seconds for the
-    whole run, those of contexts among them, in place of case_seconds. limit_s: seconds after which a case
-    without an answer is ended; start_limit_s: the same for a worker's start. image: the photograph for
-    Laplace problems. classes: ``module:Class`` of backends that are not in the registry, by name.
+    fresh contexts of a device, by its key, each of these has in turn; one where not given. launch_contexts:
+    after each of several, so many more in which only the empty kernel is measured. contexts_s: seconds of the
+    run within which they may begin another; without it at any time. budget: seconds for the whole run, those
+    of contexts among them, in place of case_seconds. limit_s: seconds after which a case without an answer is
+    ended; start_limit_s: the same for a worker's start. image: the photograph for Laplace problems.
+    classes: ``module:Class`` of backends that are not in the registry, by name.
     """
 
     seed: int = 1
@@ -56,6 +59,7 @@ class RunOptions:
     case_seconds: float = 2.0
     processes: int = 1
     contexts: Mapping[str, int] = field(default_factory=dict)
+    launch_contexts: int = 0
     contexts_s: float | None = None
     budget: float | None = None
     limit_s: float = 60.0
@@ -76,6 +80,8 @@ class RunOptions:
 
     def share(self, case: Case, lean: bool) -> Share:
         """What one of the blocks that measure a case has to do; a lean one shares it with all contexts."""
+        if lean and isinstance(case.problem, Empty):
+            return Share(LAUNCH_SAMPLES, self.case_seconds / self.processes, lean, self.samples)
         blocks = self.processes * (contexts_of(case, self.contexts) if lean else 1)
         return Share(-(-self.samples // blocks), self.case_seconds / blocks, lean, self.samples)
 
@@ -121,7 +127,8 @@ def run_cases(
         look: at the state of a case's device, before and after it is measured.
     """
     there = {Turn(record.case, record.process, record.block) for record in finished}
-    left = [turn for turn in turns(cases, options.processes, options.contexts) if turn not in there]
+    every = turns(cases, options.processes, options.contexts, options.launch_contexts)
+    left = [turn for turn in every if turn not in there]
     run = _Run(writer, options, look, skipped or {})
     for record in finished:
         run.note(record)
@@ -140,8 +147,8 @@ class _Run:
     ) -> None:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
         self._over: set[Case] = set()
-        self._blocks = blocks_a_process(options.contexts)
-        self._known = Known(options.contexts)
+        self._blocks = blocks_a_process(options.contexts, options.launch_contexts)
+        self._known = Known(self._blocks, options.launch_contexts)
         self._first: dict[Case, Record] = {}
         self._pictured: set[str] = set()
         self._began_at = math.inf

@@ -3,19 +3,22 @@
 A block is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
 drawn anew with each (on an H200 an empty kernel takes 1.40 us in one context and 1.57 in the next, in OpenCL
 as in CUDA), so that blocks, and not samples, are the independent witnesses that a verdict needs. A process
-has one block or, of a GPU, several, one after the other.
+has one block or, of a GPU, several, one after the other; between them there may be short ones, in which only
+the empty kernel is measured (:mod:`harness.levelling`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, groupby
+from itertools import combinations, groupby, product
 from statistics import median
 from typing import NamedTuple
 
-from harness.problems import Problem
-from harness.records import Case, Record
+from harness.levelling import Launches, Levelled
+from harness.merging import merged_clock
+from harness.problems import Empty, Problem
+from harness.records import Case, Clock, Record
 from harness.stats import BAND
 from harness.stopping import NARROW, mean_is_narrow, ratio_is_told
 
@@ -47,7 +50,9 @@ class Turn(NamedTuple):
         return self.block > 0
 
 
-def turns(cases: Sequence[Case], processes: int, contexts: Mapping[str, int]) -> Iterator[Turn]:
+def turns(
+    cases: Sequence[Case], processes: int, contexts: Mapping[str, int], launches: int = 0
+) -> Iterator[Turn]:
     """All cases in the first block of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
@@ -58,20 +63,22 @@ def turns(cases: Sequence[Case], processes: int, contexts: Mapping[str, int]) ->
         cases: all of a run.
         processes: how many measure each case.
         contexts: blocks a process of the devices (by their keys) that have several; see :func:`contexts_of`.
+        launches: after each of those blocks so many more, in which only the empty kernel is measured.
     """
     groups = [list(group) for _, group in groupby(cases, key=problem_of)]
     most = blocks_a_process(contexts)
-    for block in range(processes * most):
-        process, context = divmod(block, most)
+    each = range(processes), range(most), range(1 + launches)
+    for block, (process, context, further) in enumerate(product(*each)):
         for group in groups:
             sides = [case for case in group if context < contexts_of(case, contexts)]
+            sides = [case for case in sides if not further or isinstance(case.problem, Empty)]
             first = block % max(1, len(sides))
             yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
 
 
-def blocks_a_process(contexts: Mapping[str, int]) -> int:
-    """The most contexts that a device has in a process."""
-    return max([1, *contexts.values()])
+def blocks_a_process(contexts: Mapping[str, int], launches: int = 0) -> int:
+    """The most contexts that a device has in a process, those with nothing but ``launches`` among them."""
+    return max([1, *contexts.values()]) * (1 + launches)
 
 
 def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
@@ -96,17 +103,22 @@ def further_blocks_end(seconds: float, process: int, processes: int) -> float:
 
 
 class Known:
-    """What is known of each case so far: when its further blocks would tell no more."""
+    """What is known of each case so far: when its further blocks would tell no more.
 
-    def __init__(self, contexts: Mapping[str, int]) -> None:
-        self._contexts = contexts
-        self._medians: dict[Case, list[float]] = {}
+    Of a run of so many ``blocks`` a process, with so many for ``launches`` alone after each other one.
+    """
+
+    def __init__(self, blocks: int, launches: int = 0) -> None:
+        self._blocks, self._launches_after = blocks, launches
+        self._clocks: dict[Case, list[Clock]] = {}
+        self._launches = Launches()
 
     def add(self, record: Record) -> None:
         """Takes note of a record of one block."""
+        self._launches.add(record)
         clock = record.clocks.get("queue")
         if clock and clock.seconds:
-            self._medians.setdefault(record.case, []).append(median(clock.seconds))
+            self._clocks.setdefault(record.case, []).append(clock)
 
     def enough(self, of_block: Sequence[Turn]) -> set[Case]:
         """The cases of a block that need not be measured in it: those of problems whose verdicts of one
@@ -114,21 +126,29 @@ class Known:
 
         All sides of a problem or none: each must have as many blocks as the other.
         """
-        if of_block[0].block % blocks_a_process(self._contexts) < LEAST_BLOCKS:
+        if of_block[0].block % self._blocks // (1 + self._launches_after) < LEAST_BLOCKS:
             return set()
         groups = groupby(of_block, key=lambda turn: problem_of(turn.case))
         sides = ([turn.case for turn in group] for _, group in groups)
         return {case for cases in sides if self._are_told(cases) for case in cases}
 
     def _are_told(self, cases: Sequence[Case]) -> bool:
-        times = {case: self._medians.get(case, []) for case in cases}
+        if self._launches_after and isinstance(cases[0].problem, Empty):
+            # The more is known of launching, the more of all else.
+            return False
+        sides = {case: self._levelled(case) for case in cases}
+        times = {case: [median(block) for block in side.blocks] for case, side in sides.items()}
         if len({case.device_key for case in cases}) == 1:
             return all(mean_is_narrow(each, NARROW) for each in times.values())
         return all(
-            ratio_is_told(times[one], times[other], BAND)
+            ratio_is_told(times[one], times[other], BAND, (sides[one].error, sides[other].error))
             for one, other in combinations(cases, 2)
             if one.device_key != other.device_key
         )
+
+    def _levelled(self, case: Case) -> Levelled:
+        found = self._clocks.get(case)
+        return self._launches.levelled(case.device_key, merged_clock(found) if found else None)
 
 
 @dataclass

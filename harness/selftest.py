@@ -18,6 +18,7 @@ import numpy as np
 from backends.devices import DeviceInfo
 from harness import stats
 from harness.cases import expand
+from harness.levelling import Launches
 from harness.merging import merged_clock
 from harness.records import Case, Clock, Record
 from harness.runner import RunOptions
@@ -92,9 +93,10 @@ def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
         ValueError: if no case was measured in enough blocks.
     """
     sides: dict[str, list[Blocks]] = {}
+    launches = Launches(run.records)
     for record in run.records:
-        clock = record.clocks.get("queue")
-        blocks = stats.blocks(clock.seconds, clock.blocks) if clock else []
+        # What the blocks share of error both halves share, and no ratio of the two has it.
+        blocks = launches.levelled(record.case.device_key, record.clocks.get("queue")).blocks
         if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
             sides.setdefault(record.case.device_key, []).append(blocks)
     if not sides:

@@ -93,12 +93,14 @@ def plan_run(request: Request) -> Plan:
     used = {(case.backend, case.device) for case in cases if case not in skipped}
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
+    contexts = _contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts)
     options = RunOptions(
         seed=request.seed,
         samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
         case_seconds=suite.measure.case_seconds,
         processes=request.processes or suite.measure.processes,
-        contexts=_contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts),
+        contexts=contexts,
+        launch_contexts=suite.measure.gpu_launch_contexts if contexts and suite.measure.controls else 0,
         contexts_s=suite.measure.gpu_contexts_s or None,
         budget=request.budget,
         limit_s=suite.measure.limit_s,
@@ -253,9 +255,10 @@ def _options(plan: Plan) -> dict[str, Any]:
         "limit_s": options.limit_s,
         "processes": options.processes,
         "contexts": dict(options.contexts),
+        "launch_contexts": options.launch_contexts,
         "budget": options.budget,
     }
 
 
-_BEFORE_PROCESSES = {"processes": 1, "contexts": {}, "budget": None}
+_BEFORE_PROCESSES = {"processes": 1, "contexts": {}, "launch_contexts": 0, "budget": None}
 """The options of runs begun before these were."""

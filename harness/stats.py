@@ -111,17 +111,22 @@ def speed_ratio(first_seconds: float, second_seconds: float) -> float:
     return second_seconds / first_seconds
 
 
-def blocks(seconds: Sequence[float], ids: Sequence[Any] = ()) -> list[list[float]]:
+def by_block(seconds: Sequence[float], ids: Sequence[int] = ()) -> dict[int, list[float]]:
     """The usable samples by the block that each is of, in the order of first appearance.
 
-    ``ids`` names the block of each sample; without one for each all samples are one block.
+    ``ids`` names the block of each sample; without one for each all samples are of block 0.
     """
     if len(ids) != len(seconds):
-        ids = [None] * len(seconds)
-    found: dict[Any, list[float]] = {}
+        ids = [0] * len(seconds)
+    found: dict[int, list[float]] = {}
     for value, block in zip(seconds, ids, strict=True):
         found.setdefault(block, []).extend(usable([value]))
-    return [block for block in found.values() if block]
+    return {block: samples for block, samples in found.items() if samples}
+
+
+def blocks(seconds: Sequence[float], ids: Sequence[int] = ()) -> list[list[float]]:
+    """As :func:`by_block`, without the blocks' names."""
+    return list(by_block(seconds, ids).values())
 
 
 def centre(side: Blocks) -> float:
@@ -143,7 +148,11 @@ def many_samples(confidence: float = CONFIDENCE) -> int:
 
 
 def ratio_interval(
-    first: Blocks, second: Blocks, confidence: float = CONFIDENCE, paired: bool = False
+    first: Blocks,
+    second: Blocks,
+    confidence: float = CONFIDENCE,
+    paired: bool = False,
+    errors: Sequence[float] = (),
 ) -> Interval:
     """Bootstrap percentile interval of the first's speed over the second's, the ratio of their centres.
 
@@ -157,10 +166,13 @@ def ratio_interval(
     ``paired`` says that the sides' first blocks were taken at the same time, and so their second: as many of
     both, and at least FEWEST_PAIRS, are drawn in pairs, so that what slows both at a time slows no ratio.
 
+    ``errors`` are standard errors of the sides that all their blocks share
+    (:class:`harness.levelling.Levelled`); none when left out.
+
     Raises:
         ValueError: if the confidence is not between 0 and 1.
     """
-    return _interval((first, second), lambda a, b: b / a, confidence, paired)
+    return _interval((first, second), lambda a, b: b / a, confidence, paired, errors)
 
 
 def net_ratio_interval(
@@ -170,14 +182,16 @@ def net_ratio_interval(
     second_launch: Blocks,
     confidence: float = CONFIDENCE,
     paired: bool = False,
+    errors: Sequence[float] = (),
 ) -> Interval:
     """As :func:`ratio_interval`, of the ratio net of launch: centres less those of the launch clock.
 
     Unknown where a resampled difference is none: there launching may well be all of a side's time.
+    ``errors`` are those of the two differences.
     """
     sides = (first, second, first_launch, second_launch)
     return _interval(
-        sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence, paired
+        sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence, paired, errors
     )
 
 
@@ -213,9 +227,15 @@ _Floats = npt.NDArray[np.float64]
 
 
 def _interval(
-    sides: Sequence[Blocks], ratio: Callable[..., Any], confidence: float, paired: bool
+    sides: Sequence[Blocks],
+    ratio: Callable[..., Any],
+    confidence: float,
+    paired: bool,
+    errors: Sequence[float],
 ) -> Interval:
-    """The interval of ``ratio`` of the sides' centres; the first two sides are those that are compared."""
+    """The interval of ``ratio`` of the sides' centres; the first two sides are those that are compared, and
+    the errors are theirs.
+    """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence {confidence!r}: it must lie between 0 and 1, such as 0.95")
     if min(sum(map(len, side)) for side in sides) < FEWEST_SAMPLES:
@@ -225,7 +245,10 @@ def _interval(
     with np.errstate(all="ignore"):
         # What launching costs differs from context to context, and with it a case's time there: the two are
         # drawn together.
-        replicates = ratio(*(_resampled_centres(side, place % draws) for place, side in enumerate(sides)))
+        centres = [_resampled_centres(side, place % draws) for place, side in enumerate(sides)]
+        for place, error in enumerate(errors):
+            centres[place] = centres[place] + error * _normal(place)
+        replicates = ratio(*centres)
         estimate = float(ratio(*map(centre, sides)))
     if not (np.isfinite(replicates).all() and (replicates > 0).all() and usable([estimate])):
         return UNKNOWN
@@ -271,3 +294,11 @@ def _drawn(count: int, place: int) -> npt.NDArray[np.int64]:
     """How often each of ``count`` units is drawn in each resample; another draw for another ``place``."""
     rng = np.random.default_rng((_SEED, place))
     return rng.multinomial(count, np.full(count, 1 / count), size=_RESAMPLES)
+
+
+@lru_cache(maxsize=2)
+def _normal(place: int) -> _Floats:
+    """A standard normal number for each resample, independent of what is drawn; other ones for another
+    ``place``.
+    """
+    return np.random.default_rng((_SEED, place, 1)).standard_normal(_RESAMPLES)

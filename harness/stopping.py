@@ -56,17 +56,20 @@ def is_narrow(samples: Sequence[float], width: float) -> bool:
     return high - low < width * (low + high) / 2
 
 
-def ratio_is_told(first: Sequence[float], second: Sequence[float], band: float) -> bool:
+def ratio_is_told(
+    first: Sequence[float], second: Sequence[float], band: float, errors: tuple[float, float] = (0.0, 0.0)
+) -> bool:
     """Whether more values of either side would hardly change the verdict on the ratio of their means.
 
     Either both edges of the equivalence band are :data:`CLEAR` standard errors away, or the interval is
     narrower than :data:`NARROW_RATIO`. False where a side has fewer than two values. Values of a side are
-    independent of each other and of the other's.
+    independent of each other and of the other's, but for the standard ``errors`` that those of a side share.
     """
     if min(len(first), len(second)) < 2:
         return False
-    errors = (_relative_error(side) for side in (first, second))
-    error, degrees = math.hypot(*errors), min(len(first), len(second)) - 1
+    own = (_relative_error(side) for side in (first, second))
+    shared = (error / statistics.mean(side) for side, error in zip((first, second), errors, strict=True))
+    error, degrees = math.hypot(*own, *shared), min(len(first), len(second)) - 1
     ratio = math.log(statistics.mean(second) / statistics.mean(first))
     from_edge = abs(abs(ratio) - math.log1p(band))
     return from_edge > CLEAR * error or 2 * _student(degrees) * error < NARROW_RATIO

@@ -92,10 +92,11 @@ class Measure(_Table):
     samples: of a case, at most, but one a block. case_seconds: that its timing may take. processes: fresh
     ones that measure each case, sharing both; gpu_contexts: fresh contexts of a GPU that each of these has in
     turn, for OpenCL and CUDA, the further ones only while verdicts are not settled and within gpu_contexts_s
-    seconds of the run (0: whenever). limit_s: seconds until it counts as hung. controls: whether to measure
-    them too (:mod:`harness.controls`). reference_limit_bytes: the reference backend, slow by design, skips
-    larger sources (0: it skips none). all_libraries: also those baselines that are else measured only when
-    named.
+    seconds of the run (0: whenever); gpu_launch_contexts: after each of them so many more, in which only the
+    empty kernel is measured (:mod:`harness.levelling`). limit_s: seconds until it counts as hung. controls:
+    whether to measure them too (:mod:`harness.controls`). reference_limit_bytes: the reference backend, slow
+    by design, skips larger sources (0: it skips none). all_libraries: also those baselines that are else
+    measured only when named.
     """
 
     samples: int = Field(default=9, ge=3)
@@ -103,6 +104,7 @@ class Measure(_Table):
     processes: int = Field(default=1, ge=1, le=99)
     gpu_contexts: int = Field(default=1, ge=1, le=99)
     gpu_contexts_s: float = Field(default=0.0, ge=0)
+    gpu_launch_contexts: int = Field(default=0, ge=0, le=99)
     limit_s: float = Field(default=60.0, gt=0)
     controls: bool = True
     reference_limit_bytes: int = Field(default=0, ge=0)

@@ -14,6 +14,7 @@ from backends import REGISTRY
 from harness import stats
 from harness.bias import disagreement
 from harness.dtypes import DTYPES
+from harness.levelling import Launches
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
 from harness.stats import Blocks
@@ -44,7 +45,8 @@ class Row:
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
     launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
     whether they know the time to NARROW. queue_blocks, launch_blocks: the usable samples by their
-    blocks. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
+    blocks, levelled (:mod:`harness.levelling`), queue_error and launch_error what the blocks share of error.
+    gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these clocks.
     in_parts: whether a GPU leaves work to the host that the queue clock does not count.
     launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
     clocks that contradict each other.
@@ -87,6 +89,8 @@ class Row:
     precise: bool
     queue_blocks: Blocks
     launch_blocks: Blocks
+    queue_error: float
+    launch_error: float
     bytes_per_second: float
     location: str
     launches: int
@@ -109,7 +113,8 @@ class Row:
 def frame(run: Run) -> pd.DataFrame:
     """The run's records as a table with the columns of :class:`Row`, in the order of measurement."""
     found = device_table(run.environment)
-    rows = [_row(number, record, found) for number, record in enumerate(run.records)]
+    launches = Launches(run.records)
+    rows = [_row(number, record, found, launches) for number, record in enumerate(run.records)]
     limits = [
         row for row in rows if row.purpose == "limit" and row.status == "ok" and row.bytes_per_second > 0
     ]
@@ -123,13 +128,18 @@ def device_table(environment: Mapping[str, Any]) -> dict[tuple[str, int], Mappin
     return {(str(d.get("backend")), int(d.get("index", 0))): d for d in environment.get("devices") or ()}
 
 
-def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[str, Any]]) -> Row:
+def _row(
+    number: int, record: Record, found: Mapping[tuple[str, int], Mapping[str, Any]], launches: Launches
+) -> Row:
     case, problem = record.case, record.case.problem
     device = found.get((case.backend, case.device), {})
     key = case.device_key
     kind, op, type_, size, elements = _describe(problem)
     quartiles = _quartiles(record, "queue")
-    queue, launch = _centre(record, "queue"), _centre(record, "launch")
+    queue_side, launch_side = (
+        launches.levelled(key, record.clocks.get(clock)) for clock in ("queue", "launch")
+    )
+    queue, launch = stats.centre(queue_side.blocks), stats.centre(launch_side.blocks)
     location = _location(record)
     entry = REGISTRY.get(case.backend)
     return Row(
@@ -166,9 +176,11 @@ def _row(number: int, record: Record, found: Mapping[tuple[str, int], Mapping[st
         note=_note(record.clocks.get("queue")),
         launch_note=_note(record.clocks.get("launch")),
         sampling=_sampling(record.clocks.get("queue")),
-        precise=_is_precise(blocks_of(record.clocks.get("queue"))),
-        queue_blocks=blocks_of(record.clocks.get("queue")),
-        launch_blocks=blocks_of(record.clocks.get("launch")),
+        precise=_is_precise(queue_side.blocks),
+        queue_blocks=queue_side.blocks,
+        launch_blocks=launch_side.blocks,
+        queue_error=queue_side.error,
+        launch_error=launch_side.error,
         bytes_per_second=_positive(problem.bytes_moved / queue),
         location=location,
         in_parts=location == "parts" and device.get("kind") != "cpu",

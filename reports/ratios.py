@@ -159,7 +159,8 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
 
 
 def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:
-    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"], paired=True)
+    errors = (first["queue_error"], second["queue_error"])
+    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"], paired=True, errors=errors)
     net, net_interval = _net_ratio(first, second)
     return Pair(
         physical=first["physical"],
@@ -193,7 +194,10 @@ def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, In
     if not all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second)):
         return math.nan, UNKNOWN
     left, right = ((row["queue_blocks"], row["launch_blocks"]) for row in (first, second))
-    return speed_ratio(first["net"], second["net"]), net_ratio_interval(*left, *right, paired=True)
+    # The same mean cost of launching is in both clocks: its error is that of their difference.
+    errors = [row["queue_error"] - row["launch_error"] for row in (first, second)]
+    interval = net_ratio_interval(*left, *right, paired=True, errors=errors)
+    return speed_ratio(first["net"], second["net"]), interval
 
 
 def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:

@@ -61,7 +61,8 @@ def _add(table: Table, group: pd.DataFrame) -> None:
 
 def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
     """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
-    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks, paired=True)
+    errors = (opencl.queue_error, row.queue_error)
+    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks, paired=True, errors=errors)
     return write.ratio(speed_ratio(opencl.queue, row.queue)), verdict(interval)
 
 

@@ -33,9 +33,17 @@ def controls(cases: list[Case], skipped: dict[Case, str] | None = None) -> list[
 
 def test_each_device_has_a_twin_of_a_problem_that_all_run_and_own_kernels_an_empty_one() -> None:
     found = controls(CASES)
-    assert found[:3] == [case(backend, "sum", role="control") for backend, _ in DEVICES]
-    assert [each.backend for each in found[3:]] == ["opencl", "cuda"]
-    assert {each.problem for each in found[3:]} == {Empty((((8,), (256,)),))}
+    assert found[2:] == [case(backend, "sum", role="control") for backend, _ in DEVICES]
+    assert [each.backend for each in found[:2]] == ["opencl", "cuda"]
+    assert {each.problem for each in found[:2]} == {Empty((((8,), (256,)),))}
+
+
+def test_the_empty_kernels_are_first_in_each_context() -> None:
+    assert [isinstance(each.problem, Empty) for each in with_controls(CASES, DEVICES, {})[:3]] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_the_twins_are_measured_beside_the_cases_they_repeat() -> None:

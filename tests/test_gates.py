@@ -55,6 +55,17 @@ def test_submitting_waits_until_the_gate_is_open(seconds: float) -> None:
     assert host.spins == [int(seconds * 1e9)]
 
 
+def test_the_time_counts_from_when_the_kernel_was_submitted() -> None:
+    host, delay = Host(), 7e-5
+
+    def spin(_: object) -> None:
+        host.now += delay
+
+    began = host.now
+    timed_gate(spin, 3e-4, timer=host._time, sleep=host._sleep).submit()
+    assert began + delay + 3e-4 < host.now < began + delay + 3e-4 + 1e-5
+
+
 @pytest.mark.parametrize(("share", "late"), [(LATEST - 0.01, False), (LATEST + 0.01, True), (3.0, True)])
 def test_what_was_enqueued_too_late_is_void(share: float, late: bool) -> None:
     host = Host()

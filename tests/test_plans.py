@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.dtypes import DTYPES
-from harness.finishing import MERGED_PER_ITEM
+from harness.finishing import MERGED_PER_ITEM, PLACE_BYTES, PLACES
 from harness.grids import MAX_GROUPS
 from harness.planning import plan
 from harness.plans import Buffer, Plan, Scalar, Source
@@ -220,7 +220,9 @@ def test_a_variant_of_another_kind_is_refused() -> None:
 
 def test_what_changes_places_is_no_sources_own() -> None:
     made = plan(Reduction("min", "int32", (4097,)), ReductionVariant(finish="alternating"), GPU)
-    assert made.swapped == ("answer", "spare")
-    assert made.initial["answer"] == made.initial["spare"] == (2**31 - 1).to_bytes(4, "little")
+    assert made.ring[:2] == ("answer", "spare")
+    assert len(set(made.ring)) == PLACES
+    assert {made.initial[name] for name in made.ring} == {(2**31 - 1).to_bytes(4, "little")}
+    assert {made.buffers[name] for name in made.ring} == {PLACE_BYTES}
     with pytest.raises(ValueError, match="each source has its own"):
         replace(made, per_source=True)

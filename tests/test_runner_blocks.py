@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from harness.measure import Share
-from harness.records import Record
-from harness.runner import LIMIT_SHARE, Progress, RunOptions, run_cases
+from harness.problems import Empty
+from harness.records import Case, Record
+from harness.runner import LAUNCH_SAMPLES, LIMIT_SHARE, Progress, RunOptions, run_cases
 from harness.runs import RunWriter, load_run
 from harness.schedule import LEAST_S, Known
+from harness.variants import LaunchVariant
 from harness.workers import Worker
 from tests.fake_backend import DIARY
 from tests.fake_runs import CASES, CLASSES, OPTIONS, faults, only, run
@@ -106,6 +108,13 @@ def test_every_block_has_a_fresh_context(
         assert record.ledger["launches"]
     samples = [share.samples for share in shares]
     assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
+
+
+def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
+    empty = Case("fake", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
+    assert TWICE.share(empty, lean=True) == Share(LAUNCH_SAMPLES, 3.0, True, 9)
+    assert TWICE.share(CASES[0], lean=True).samples < LAUNCH_SAMPLES
+    assert TWICE.share(empty, lean=False) == TWICE.share(CASES[0], lean=False)
 
 
 def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

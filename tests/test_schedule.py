@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.problems import Reduction
+from harness.levelling import FEWEST_CONTEXTS
+from harness.problems import Empty, Reduction
 from harness.records import Case, Clock, Record
 from harness.schedule import (
     FURTHER_SHARE,
@@ -17,11 +18,13 @@ from harness.schedule import (
     LIMIT_BLOCKS,
     Allotment,
     Known,
+    Turn,
+    blocks_a_process,
     first_blocks_end,
     further_blocks_end,
     turns,
 )
-from harness.variants import Plain
+from harness.variants import LaunchVariant, Plain
 
 
 def case(backend: str, op: str) -> Case:
@@ -29,6 +32,8 @@ def case(backend: str, op: str) -> Case:
 
 
 CASES = [case(backend, op) for op in ("min", "sum") for backend in "abc"]
+SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
+CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
 
 
 def test_one_process_keeps_the_order() -> None:
@@ -57,20 +62,68 @@ def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process()
     assert [t.case.backend for t in found if t.block == LIMIT_BLOCKS] == ["opencl", "cuda"]
 
 
+def empty(backend: str) -> Case:
+    return Case(backend, 0, Empty((((8,), (256,)),)), LaunchVariant(), role="control")
+
+
+def test_between_contexts_the_empty_kernel_has_some_of_its_own() -> None:
+    cases = [empty("a"), empty("b"), *SIDES]
+    plain, found = (list(turns(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
+    launches_only = [turn for turn in found if turn.block % 3]
+    assert [(t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0] != []
+    assert Counter((t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0) == Counter(
+        (t.case, t.process, t.block) for t in plain
+    )
+    assert Counter(turn.case for turn in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
+    assert {turn.process for turn in launches_only if turn.block >= 9} == {1}
+    assert blocks_a_process({"a:0": 3}, 2) == 9
+
+
+def test_the_empty_kernel_is_measured_on_where_others_are_levelled_by_it() -> None:
+    cases = [empty("a"), empty("b")]
+    blocks = blocks_a_process(CONTEXTS, 1)
+    for launches, left_out in ((0, set(cases)), (1, set())):
+        known = Known(blocks, launches)
+        for each in cases:
+            for block in range(40):
+                record = Record(each, "ok", clocks={"queue": Clock((1.0 + block % 2 * 1e-5,))})
+                known.add(record.in_block(0, block))
+        assert known.enough([Turn(each, 0, blocks - 1) for each in cases]) == left_out
+
+
+def test_what_is_settled_once_launching_is_levelled_is_left_out() -> None:
+    """Times that follow the launches of their contexts are known as soon as those are."""
+    cases, blocks = SIDES[:2], 40
+
+    def is_told(launches_are_known: bool) -> bool:
+        known = Known(blocks)
+        for place, each in enumerate(cases):
+            for block in range(20 * LEAST_BLOCKS):
+                # As by a coin of each device's own.
+                cost = 1.0 + 0.1 * (block >> place & 1)
+                if launches_are_known:
+                    empties = Record(empty(each.backend), "ok", clocks={"queue": Clock((cost,))})
+                    known.add(empties.in_block(0, block))
+                if block < FEWEST_CONTEXTS + 2:
+                    taken = Clock((1.0 + cost + 1e-4 * (block % 3),))
+                    known.add(Record(each, "ok", clocks={"queue": taken}).in_block(0, block))
+        return known.enough([Turn(each, 0, blocks - 1) for each in cases]) == set(cases)
+
+    assert is_told(launches_are_known=True)
+    assert not is_told(launches_are_known=False)
+
+
 def test_only_the_first_block_takes_every_clock() -> None:
     assert [turn.is_lean for turn in turns([case("a", "sum")], 2, {"a:0": 2})] == [False, True, True, True]
 
 
-CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
-SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
-
-
 def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
     """What need not be measured in a block after min took so many seconds on each backend."""
-    known = Known(CONTEXTS)
+    known = Known(LEAST_BLOCKS + 2)
     for backend, of_blocks in seconds.items():
-        for each in of_blocks:
-            known.add(Record(case(backend, "min"), "ok", clocks={"queue": Clock((9.0, each, 0.1))}))
+        for taken_in, each in enumerate(of_blocks):
+            record = Record(case(backend, "min"), "ok", clocks={"queue": Clock((9.0, each, 0.1))})
+            known.add(record.in_block(0, taken_in))
     of_block = [turn for turn in turns(SIDES, 2, CONTEXTS) if turn.block == block]
     assert of_block
     return known.enough(of_block)
@@ -95,10 +148,10 @@ def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_block
 @pytest.mark.parametrize(("twin", "is_told"), [(STEADY, True), (FAR_OFF, False)])
 def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], is_told: bool) -> None:
     cases = [case("a", "min"), replace(case("a", "min"), role="control")]
-    known = Known(CONTEXTS)
+    known = Known(LEAST_BLOCKS + 2)
     for each, times in zip(cases, (STEADY, twin), strict=True):
-        for seconds in times:
-            known.add(Record(each, "ok", clocks={"queue": Clock((seconds,))}))
+        for taken_in, seconds in enumerate(times):
+            known.add(Record(each, "ok", clocks={"queue": Clock((seconds,))}).in_block(0, taken_in))
     of_block = [turn for turn in turns(cases, 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
     assert known.enough(of_block) == (set(cases) if is_told else set())
 
