@@ -21,7 +21,7 @@ MAX_SOURCES = 1024
 MEMORY_SHARE = 0.25
 """The part of the device's memory that sources may take; results may need as much again."""
 KEPT_SHARE = 1 / 32
-"""The part of the device's memory that sources may keep between cases: other workers need it too."""
+"""The part of the device's memory that all sources may keep between cases: other workers need it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +36,30 @@ class HostData:
 
 @dataclass(slots=True)
 class Source:
-    """What problems of one ``key`` work on: as made, as packed, and the copies ``uploaded`` so far."""
+    """What problems of one key work on: as made, as packed, and the copies ``uploaded`` so far."""
 
-    key: Hashable
     array: Array
     packed: Array
     uploaded: tuple[DeviceArray, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes, on the device or here."""
+        return max(self.packed.nbytes, sum(copy.nbytes for copy in self.uploaded))
 
 
 class Inputs:
     """The sources of one open backend's cases, and their answers.
 
-    Keeps the last source, here and on the device, and the last problem's answer, as making and moving them is
-    slow and the cases that share them follow each other.
+    Keeps the sources used last, here and on the device, and the last problem's answer, as making and moving
+    them is slow.
     """
 
     def __init__(self, backend: Backend, seed: int, image: Path | None, shared: Path | None) -> None:
         """``seed``, ``image`` and ``shared`` are those of :class:`harness.measure.Options`."""
         self._backend, self._seed, self._image = backend, seed, image
         self._shared = Shared(shared) if shared else None
-        self._source: Source | None = None
+        self._sources: dict[Hashable, Source] = {}
         self._data: tuple[Problem, HostData] | None = None
 
     def data(self, problem: Problem) -> HostData:
@@ -77,10 +81,15 @@ class Inputs:
         return source.uploaded
 
     def thin_out(self) -> None:
-        """Frees what the last source has on the device where that is more than may stay between cases."""
+        """Frees as much as all sources take more than may stay between cases; of the last one what it has on
+        the device.
+        """
         most = KEPT_SHARE * self._backend.device.memory_bytes
-        if self._source and sum(copy.nbytes for copy in self._source.uploaded) > most:
-            self._source.uploaded = ()
+        while len(self._sources) > 1 and self._taken > most:
+            self._forget_oldest()
+        if self._taken > most:
+            for last in self._sources.values():
+                last.uploaded = ()
 
     def cold_note(self, case: Case, sources: int) -> str:
         """Why ``sources`` copies leave a cold case in the cache, or may; empty where they pass it."""
@@ -99,12 +108,26 @@ class Inputs:
         return HostData(source.array, source.packed, expected, tolerance)
 
     def _source_of(self, problem: Problem) -> Source:
-        if self._source is None or self._source.key != problem.source_key:
-            # The old one goes first: two at a time may not fit.
-            self._source = self._data = None
+        key = problem.source_key
+        source = self._sources.pop(key, None)
+        if source is None:
+            # What must go goes first: both at a time may not fit.
+            self._data = None
+            most = KEPT_SHARE * self._backend.device.memory_bytes
+            while self._sources and self._taken + problem.source_bytes > most:
+                self._forget_oldest()
             array = self._source_array(problem)
-            self._source = Source(problem.source_key, array, problem.pack(array))
-        return self._source
+            source = Source(array, problem.pack(array))
+        self._sources[key] = source
+        return source
+
+    @property
+    def _taken(self) -> int:
+        return sum(source.nbytes for source in self._sources.values())
+
+    def _forget_oldest(self) -> None:
+        """Forgets the source that was used longest ago."""
+        del self._sources[next(iter(self._sources))]
 
     def _answer(self, problem: Problem, source: Array) -> tuple[Any, float]:
         """The reference and the tolerance; once in a run, as they are slow and every worker needs them."""

@@ -20,7 +20,7 @@ from harness.problems import Empty
 from harness.records import Clock, Record
 from harness.stats import Blocks, by_block, usable
 
-FEWEST_CONTEXTS = 16
+FEWEST_CONTEXTS = 12
 """Of a case and the empty kernel together: of fewer a regression tells more of chance than of launching."""
 
 

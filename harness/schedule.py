@@ -27,11 +27,11 @@ GUESSED_OVERHEAD_S = 0.3
 LEAST_S = 0.01
 FURTHER_SHARE = 0.5
 """The part of a budget that the further contexts of the processes have, where there are any."""
-LEAST_BLOCKS = 8
+LEAST_BLOCKS = 4
 """Blocks of a process in which a case is measured however well it is known: a few contexts may all be of one
 kind."""
 
-LIMIT_BLOCKS = 3
+LIMIT_BLOCKS = 2
 """Blocks of a process in which a limit is measured: no verdict rests on it."""
 
 

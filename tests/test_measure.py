@@ -15,6 +15,7 @@ from PIL import Image
 from backends.devices import DeviceArray
 from backends.errors import DeviceLost
 from harness import crops
+from harness.inputs import KEPT_SHARE
 from harness.measure import Measurer, Options, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array
@@ -171,8 +172,17 @@ def test_a_crop_spans_the_range_of_its_type(dtype: str, values: tuple[float, flo
     assert picture(crops.png(np.array([values], dtype))).tolist() == [[0, 255]]
 
 
-def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("kept", "uploads"),
+    [(10**6, 1), (4 * 1400, 2), (4 * 900, 3)],
+    ids=["all stay", "one of two stays", "none stays"],
+)
+def test_what_was_uploaded_is_shared_as_far_as_it_may_stay(
+    monkeypatch: pytest.MonkeyPatch, kept: int, uploads: int
+) -> None:
     measuring = measurer(FakeClock())
+    memory = int(kept / KEPT_SHARE)
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
     sizes: list[int] = []
     upload = measuring.backend.upload
 
@@ -181,11 +191,25 @@ def test_variants_of_a_problem_share_what_was_uploaded(monkeypatch: pytest.Monke
         return upload(host)
 
     monkeypatch.setattr(measuring.backend, "upload", counted)
-    cold = replace(CASE, cache="cold", problem=Reduction("max", "int32", (500,)))
-    for case in (CASE, CASE, cold, CASE):
+    other = replace(CASE, problem=Reduction("max", "int32", (500,)))
+    for case in (CASE, CASE, other, CASE):
         assert measuring.measure(case, FOUR).status == "ok"
-    assert sizes.count(1000) == 2
-    assert sizes.count(500) > 1
+    assert sizes.count(1000) == uploads
+    cold = replace(other, cache="cold", problem=Reduction("max", "int32", (501,)))
+    measuring.measure(cold, FOUR)
+    assert sizes.count(501) > 1
+
+
+def test_the_source_used_longest_ago_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring = measurer(FakeClock())
+    memory = int(4 * 1300 / KEPT_SHARE)
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    first, second, third = (Reduction("max", "int32", (size,)) for size in (400, 401, 600))
+    made = {problem: measuring.inputs.data(problem).source for problem in (first, second)}
+    assert measuring.inputs.data(first).source is made[first]
+    measuring.inputs.data(third)
+    assert measuring.inputs.data(first).source is made[first]
+    assert measuring.inputs.data(second).source is not made[second]
 
 
 def test_operations_that_take_the_same_source_share_it() -> None:

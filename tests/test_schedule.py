@@ -59,7 +59,7 @@ def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process()
     assert [(t.process, t.block) for t in found if t.case == cases[1]] == [
         (block // most, block) for block in range(2 * most)
     ]
-    assert [t.case.backend for t in found if t.block == LIMIT_BLOCKS] == ["opencl", "cuda"]
+    assert {t.case.backend for t in found if t.block == LIMIT_BLOCKS} == {"opencl", "cuda"}
 
 
 def empty(backend: str) -> Case:
