@@ -32,6 +32,7 @@ class DeviceInfo:
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
+    ``vector_elements``: of the widest vectors that its compiler knows; OpenCL C's have 16.
     """
 
     backend: str
@@ -58,6 +59,7 @@ class DeviceInfo:
     max_texels: int = 0
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
+    vector_elements: int = 16
 
     @property
     def key(self) -> str:

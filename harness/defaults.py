@@ -10,7 +10,7 @@ from backends.devices import DeviceInfo
 from harness.grids import num_groups
 from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
-from harness.reduction_limits import finish_violations
+from harness.reduction_limits import OPENCL_ELEMENTS, finish_violations
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
 _LOAD_BYTES = 16
@@ -45,8 +45,10 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         # once a batch. Swept with PoCL on a Zen 4: in the cache, batches of eight take half the time of loads
         # one by one for sums and counts of bytes, two thirds for extremes of floats, a third to a half for
         # minmaxloc; from memory all take the same (minmaxloc was not swept there). One group a core is up to
-        # a quarter slower than four; two and eight are not.
-        width = min(16, _CPU_VECTOR_BYTES // itemsize)
+        # a quarter slower than four; two and eight are not. Of narrow integers OpenCL C's widest vectors do
+        # not fill a register; wider ones, where the compiler has them, take up to 1.7 times less.
+        widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
+        width = min(widest, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
             vector_width=width,
             loads_in_flight=8,

@@ -25,6 +25,11 @@ TEXEL: Final = 4
 """Elements of a texel."""
 CHANNEL_BYTES: Final = 4
 
+OPENCL_ELEMENTS: Final = 16
+"""Of the widest vectors of OpenCL C."""
+WIDER_BYTES: Final = 2
+"""Of the widest elements of wider ones: of what is wider still 16 fill a register."""
+
 MAX_COUNT: Final = 2**32
 """Vectors after which a lane of a scalar count would overflow its 32 bits."""
 
@@ -39,6 +44,8 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found += _image_violations(variant, problem, device)
     if variant.packing == "packed":
         found += packing.violations(problem, variant.vector_width)
+    if variant.vector_width > OPENCL_ELEMENTS:
+        found += _wider_violations(variant, problem, device)
     vectors = _vectors_per_item(variant, problem, device)
     if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
@@ -47,6 +54,16 @@ def reduction_violations(variant: ReductionVariant, problem: Reduction, device: 
         found.append(
             f"the tree needs {local} bytes of local memory, the device has {device.local_memory_bytes}"
         )
+    return found
+
+
+def _wider_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
+    width = variant.vector_width
+    found = []
+    if width > device.vector_elements:
+        found.append(f"vector_width {width}: the compiler's vectors have {device.vector_elements} elements")
+    if problem.element.itemsize > WIDER_BYTES or problem.element.is_float:
+        found.append(f"vector_width {width}: only integers of 8 and 16 bits, not {problem.dtype}")
     return found
 
 

@@ -93,12 +93,14 @@ class Plain:
 Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | Plain
 
 _WIDTHS = (1, 2, 4, 8, 16)
+_WIDER = (32, 64)
+"""Of vectors that only some compilers have (:attr:`backends.devices.DeviceInfo.vector_elements`)."""
 _GROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 AXES: dict[str, dict[str, tuple[Any, ...]]] = {
     "reduction": {
         "storage": ("buffer", "image"),
-        "vector_width": _WIDTHS,
+        "vector_width": (*_WIDTHS, *_WIDER),
         "loads_in_flight": (1, 2, 4, 8),
         "stride": ("global", "local"),
         "groups": (PER_PROBLEM, *range(1, 65)),

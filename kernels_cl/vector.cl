@@ -20,6 +20,45 @@
 #define EACH_LANE
 #define LANE(vector) (vector)
 #define LANE_AT(type, vector, at) (((const type *)&(vector))[at])
+#if VECTOR_WIDTH <= 16
 #define CONVERT(type, value) JOIN(convert_, VECTOR_OF(type))(value)
+#define REINTERPRET(type, value) JOIN(as_, VECTOR_OF(type))(value)
+#else
+// OpenCL C's vectors end at 16 elements: of bytes that is a quarter of a processor's register. Clang's own go on.
+#define CONVERT(type, value) __builtin_convertvector(value, VECTOR_OF(type))
+#define REINTERPRET(type, value) __builtin_astype(value, VECTOR_OF(type))
+#define WIDE(type) typedef type VECTOR_OF(type) __attribute__((ext_vector_type(VECTOR_WIDTH)));
+WIDE(char)
+WIDE(uchar)
+WIDE(short)
+WIDE(ushort)
+WIDE(int)
+WIDE(uint)
+WIDE(long)
+WIDE(ulong)
+#define WITH_EXTREMES(type)                                                                       \
+  inline VECTOR_OF(type) __attribute__((overloadable)) min(VECTOR_OF(type) x, VECTOR_OF(type) y) { \
+    return y < x ? y : x;                                                                         \
+  }                                                                                               \
+  inline VECTOR_OF(type) __attribute__((overloadable)) max(VECTOR_OF(type) x, VECTOR_OF(type) y) { \
+    return y > x ? y : x;                                                                         \
+  }
+WITH_EXTREMES(char)
+WITH_EXTREMES(uchar)
+WITH_EXTREMES(short)
+WITH_EXTREMES(ushort)
+#if VECTOR_WIDTH == 32
+#define WITH_ANY(type) \
+  inline int __attribute__((overloadable)) any(VECTOR_OF(type) truth) { return any(truth.lo | truth.hi); }
+#else
+#define WITH_ANY(type)                                                      \
+  inline int __attribute__((overloadable)) any(VECTOR_OF(type) truth) {     \
+    const JOIN(type, 16) parts[] = {truth.lo.lo, truth.lo.hi, truth.hi.lo, truth.hi.hi}; \
+    return any((parts[0] | parts[1]) | (parts[2] | parts[3]));              \
+  }
+#endif
+WITH_ANY(char)
+WITH_ANY(short)
+#endif
 #define SPLAT(type, value) ((VECTOR_OF(type))(value))
 // end differs

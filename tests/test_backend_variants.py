@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from harness.problems import (
     Laplace,
     Reduction,
 )
-from harness.reduction_limits import TEXEL
+from harness.reduction_limits import OPENCL_ELEMENTS, TEXEL, WIDER_BYTES
 from harness.variants import (
     AXES,
     PER_PROBLEM,
@@ -61,13 +62,27 @@ def _fits(point: Point) -> bool:
 
 def _reduces(point: Point) -> bool:
     """Whether a device that lacks nothing can: other limits are a device's own."""
+    device = replace(GPU, vector_elements=max(AXES["reduction"]["vector_width"]))
     return not violations(
-        variant_of("reduction", point), Reduction(point["op"], point["dtype"], (TEXEL,)), GPU
+        variant_of("reduction", point), Reduction(point["op"], point["dtype"], (TEXEL,)), device
     )
 
 
-REDUCTIONS = pairwise(
-    {"op": KERNELS, "dtype": list(DTYPES), **axes_of("reduction", groups=FEW_GROUPS)}, _reduces
+_WIDTHS = AXES["reduction"]["vector_width"]
+REDUCTIONS, WIDER = (
+    pairwise(
+        {
+            "op": KERNELS,
+            "dtype": dtypes,
+            **axes_of("reduction", groups=FEW_GROUPS, vector_width=widths),
+        },
+        _reduces,
+    )
+    for widths, dtypes in (
+        (tuple(width for width in _WIDTHS if width <= OPENCL_ELEMENTS), list(DTYPES)),
+        # Samples of their own: few compilers have these, and what is skipped must cover nothing else.
+        (tuple(width for width in _WIDTHS if width > OPENCL_ELEMENTS), ["uint8", "int8", "uint16", "int16"]),
+    )
 )
 LAPLACES = pairwise(
     {
@@ -96,7 +111,7 @@ RUNGS = [
 ]
 
 
-@pytest.mark.parametrize("point", REDUCTIONS, ids=spelled)
+@pytest.mark.parametrize("point", [*REDUCTIONS, *WIDER], ids=spelled)
 def test_reduction_variants(own_backend: Backend, point: Point) -> None:
     variant = variant_of("reduction", point)
     assert isinstance(variant, ReductionVariant)
@@ -223,6 +238,11 @@ def test_every_axis_is_sampled() -> None:
     assert {point["tree"] for point in REDUCTIONS} == set(AXES["reduction"]["tree"])
     assert {point["group_size"] for point in REDUCTIONS} == set(AXES["reduction"]["group_size"])
     assert {point["border_code"] for point in LAPLACES} == set(AXES["laplace"]["border_code"])
-    pairs = {(point["dtype"], point["vector_width"]) for point in REDUCTIONS}
-    assert pairs == {(dtype, width) for dtype in DTYPES for width in AXES["reduction"]["vector_width"]}
+    pairs = {(point["dtype"], point["vector_width"]) for point in [*REDUCTIONS, *WIDER]}
+    assert pairs == {
+        (name, width)
+        for name, dtype in DTYPES.items()
+        for width in _WIDTHS
+        if width <= OPENCL_ELEMENTS or (dtype.itemsize <= WIDER_BYTES and not dtype.is_float)
+    }
     assert len(np.unique([spelled(point) for point in REDUCTIONS])) == len(REDUCTIONS)

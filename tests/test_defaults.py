@@ -15,7 +15,11 @@ from harness.violations import violations
 from tests.test_variants import CPU, GPU, SMALL_GPU
 
 
-@pytest.mark.parametrize("device", [GPU, SMALL_GPU, CPU], ids=["gpu", "small gpu", "cpu"])
+@pytest.mark.parametrize(
+    "device",
+    [GPU, SMALL_GPU, CPU, replace(CPU, vector_elements=64)],
+    ids=["gpu", "small gpu", "cpu", "wide cpu"],
+)
 def test_defaults_run_everywhere(device: DeviceInfo) -> None:
     problems: list[Problem] = [Reduction(op, dtype, (9, 9)) for op in OPS for dtype in DTYPES]
     problems += [
@@ -33,6 +37,19 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
             assert reasons == [], problem.label
         else:
             assert reasons == ["the device has no float64 arithmetic"], problem.label
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width"),
+    [("uint8", 64), ("int16", 32), ("float16", 16), ("int32", 16), ("float64", 8)],
+)
+def test_a_processors_vectors_fill_a_register_where_its_compiler_has_them(dtype: str, width: int) -> None:
+    for elements, most in ((64, width), (16, min(16, width))):
+        device = replace(CPU, vector_elements=elements)
+        variant = default_variant(Reduction("max", dtype, (4097,)), device)
+        assert isinstance(variant, ReductionVariant)
+        assert variant.vector_width == most
+        assert violations(variant, Reduction("max", dtype, (4097,)), device) == []
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_plain_data_and_back() -> None:
         ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, launch, plain"),
         ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
         ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
-        ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16"),
+        ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16, 32, 64"),
         ({"kind": "reduction", "vector_width": True}, r"vector_width = True"),
         ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
         ({"kind": "plain", "tree": "naive"}, r"its axes are none"),
@@ -271,6 +271,21 @@ def test_a_rung_changes_one_axis(name: str) -> None:
             Reduction("sum", "uint8", (9,)),
             replace(GPU, atomics64=False),
             "finish atomic: the device has no atomics on 64 bits",
+        ),
+        (
+            ReductionVariant(vector_width=32),
+            Reduction("sum", "uint8", (9,)),
+            GPU,
+            "vector_width 32: the compiler's vectors have 16 elements",
+        ),
+        *(
+            (
+                ReductionVariant(vector_width=64),
+                Reduction("sum", dtype, (9,)),
+                replace(GPU, vector_elements=64),
+                f"vector_width 64: only integers of 8 and 16 bits, not {dtype}",
+            )
+            for dtype in ("int32", "float16")
         ),
         (
             ReductionVariant(finish="alternating"),

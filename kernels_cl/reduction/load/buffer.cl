@@ -21,7 +21,7 @@ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 #elif STORED_IS_HALF
   return JOIN(vload_half, VECTOR_WIDTH)(index, (__global const half *)source);
 #else
-  return JOIN(as_, VECTOR_OF(ELEMENT))(load_words(source, index));
+  return REINTERPRET(ELEMENT, load_words(source, index));
 #endif
 // end differs
 }
