@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.problems import Empty
-from harness.records import Clock, Record
+from harness.records import Case, Clock, Record
 from harness.stats import Blocks, by_block, usable
+from harness.variants import LaunchVariant
 
 FEWEST_CONTEXTS = 12
 """Of a case and the empty kernel together: of fewer a regression tells more of chance than of launching."""
@@ -45,9 +46,9 @@ class Launches:
             self.add(record)
 
     def add(self, record: Record) -> None:
-        """Takes note of a record, of one block or several, if it is the empty kernel's."""
+        """Takes note of a record, of one block or several, if it is the empty kernel's: the control."""
         clock = record.clocks.get("queue")
-        if isinstance(record.case.problem, Empty) and record.status == "ok" and clock:
+        if _is_control(record.case) and record.status == "ok" and clock:
             found = by_block(clock.seconds, clock.blocks)
             there = self._seconds.setdefault(record.case.device_key, {})
             there.update({block: statistics.median(samples) for block, samples in found.items()})
@@ -57,6 +58,13 @@ class Launches:
         if clock is None:
             return Levelled([])
         return _levelled(by_block(clock.seconds, clock.blocks), self._seconds.get(device_key, {}))
+
+
+def _is_control(case: Case) -> bool:
+    """Whether a case is one plain launch of the empty kernel that no study has asked for."""
+    problem = case.problem
+    is_one_launch = isinstance(problem, Empty) and len(problem.geometry) == 1
+    return is_one_launch and case.role == "control" and case.variant == LaunchVariant()
 
 
 def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float]) -> Levelled:

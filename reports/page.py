@@ -19,6 +19,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from backends import REGISTRY
+from harness.levelling import FEWEST_CONTEXTS
 from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
 from harness.stopping import NARROW
 from reports import format as write
@@ -108,6 +109,7 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
             band=f"{band * 100:g}",
             confidence=f"{CONFIDENCE * 100:g}",
             fewest=FEWEST_SAMPLES,
+            levelled=FEWEST_CONTEXTS,
             narrow=f"{NARROW * 100:g}",
         )
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,12 @@ def empty(seconds: Sequence[float], status: Status = "ok", blocks: Sequence[int]
     case = Case("cuda", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
     clock = Clock(tuple(seconds), blocks=tuple(blocks or range(len(seconds))))
     return Record(case, status, clocks={"queue": clock})
+
+
+def another(**change: Any) -> Record:
+    """The empty kernel's record with a case that differs in this."""
+    record = empty([LOW, HIGH] * 8)
+    return replace(record, case=replace(record.case, **change))
 
 
 def test_a_time_is_read_off_where_launching_costs_its_mean() -> None:
@@ -61,8 +69,20 @@ def test_each_sample_of_a_context_moves_as_its_median() -> None:
         Launches([empty([LOW, HIGH] * (FEWEST_CONTEXTS // 2 - 1))]),
         Launches([empty([LOW] * 40)]),
         Launches([empty([LOW, HIGH] * 8, blocks=range(100, 116))]),
+        Launches([another(role="compare")]),
+        Launches([another(variant=LaunchVariant(events="on"))]),
+        Launches([another(problem=Empty((((8,), (64,)),) * 2))]),
     ],
-    ids=["no empty kernel", "a failed one", "too few contexts", "always the same", "in other contexts"],
+    ids=[
+        "no empty kernel",
+        "a failed one",
+        "too few contexts",
+        "always the same",
+        "in other contexts",
+        "asked for by a study",
+        "with an event",
+        "two launches",
+    ],
 )
 def test_where_launching_tells_nothing_the_samples_are_left_alone(launches: Launches) -> None:
     clock = Clock(tuple(float(i + 1) for i in range(20)), blocks=tuple(range(20)))
