@@ -48,7 +48,7 @@ class Launches:
     def add(self, record: Record) -> None:
         """Takes note of a record, of one block or several, if it is the empty kernel's: the control."""
         clock = record.clocks.get("queue")
-        if _is_control(record.case) and record.status == "ok" and clock:
+        if is_control(record.case) and record.status == "ok" and clock:
             found = by_block(clock.seconds, clock.blocks)
             there = self._seconds.setdefault(record.case.device_key, {})
             there.update({block: statistics.median(samples) for block, samples in found.items()})
@@ -60,7 +60,7 @@ class Launches:
         return _levelled(by_block(clock.seconds, clock.blocks), self._seconds.get(device_key, {}))
 
 
-def _is_control(case: Case) -> bool:
+def is_control(case: Case) -> bool:
     """Whether a case is one plain launch of the empty kernel that no study has asked for."""
     problem = case.problem
     is_one_launch = isinstance(problem, Empty) and len(problem.geometry) == 1

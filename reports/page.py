@@ -25,6 +25,7 @@ from harness.stopping import NARROW
 from reports import format as write
 from reports.agreement import agreement_table, agreements
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
+from reports.controls import control_table
 from reports.frame import bandwidths, device_table, frame, measured
 from reports.headline import Headline, headlines
 from reports.launching import launch_table
@@ -74,6 +75,7 @@ class Section:
     ratios: Sequence[Ratios]
     clocks: Table
     launching: Table
+    controls: Table
     steps: Sequence[Chart]
     worth: Table
     bandwidth: Sequence[Chart]
@@ -153,6 +155,7 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
         clocks=agreement_table(agreements(table)),
         launching=launch_table(table),
+        controls=control_table(run, band),
         steps=[_steps(f"{name}-steps{number}", climb) for number, climb in enumerate(climbed)],
         worth=steps_table(climbed),
         bandwidth=_bandwidth(name, table),
