@@ -1,5 +1,5 @@
 // Vectors of VECTOR_WIDTH elements. EACH_LANE and LANE let one text serve whole vectors in OpenCL C and single
-// lanes in CUDA C++.
+// lanes in CUDA C++. ADD_WIDENED adds the lanes of a batch's vector, made wider, to any of those that it goes into.
 
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
@@ -22,6 +22,7 @@
 #define LANE_AT(type, vector, at) (((const type *)&(vector))[at])
 #if VECTOR_WIDTH <= 16
 #define CONVERT(type, value) JOIN(convert_, VECTOR_OF(type))(value)
+#define ADD_WIDENED(type, into, value) LANE(into) += CONVERT(type, LANE(value))
 #define REINTERPRET(type, value) JOIN(as_, VECTOR_OF(type))(value)
 #else
 // OpenCL C's vectors end at 16 elements: of bytes that is a quarter of a processor's register. Clang's own go on.
@@ -36,25 +37,43 @@ WIDE(int)
 WIDE(uint)
 WIDE(long)
 WIDE(ulong)
-#define WITH_EXTREMES(type)                                                                       \
+#define WITH_EXTREMES(type)                                                                        \
   inline VECTOR_OF(type) __attribute__((overloadable)) min(VECTOR_OF(type) x, VECTOR_OF(type) y) { \
-    return y < x ? y : x;                                                                         \
-  }                                                                                               \
+    return y < x ? y : x;                                                                          \
+  }                                                                                                \
   inline VECTOR_OF(type) __attribute__((overloadable)) max(VECTOR_OF(type) x, VECTOR_OF(type) y) { \
-    return y > x ? y : x;                                                                         \
+    return y > x ? y : x;                                                                          \
   }
 WITH_EXTREMES(char)
 WITH_EXTREMES(uchar)
 WITH_EXTREMES(short)
 WITH_EXTREMES(ushort)
+// Few lanes are widened: those of a batch are added up, four or eight at a time, before.
+#if LOADS_IN_FLIGHT > 15
+#error "LOADS_IN_FLIGHT is over 15: eight lanes of a batch of bytes overflow"
+#endif
+#if VECTOR_WIDTH == 32
+#define ADD_WIDENED(type, into, value)                                    \
+  {                                                                       \
+    const __typeof__((value).lo) halved = (value).lo + (value).hi;        \
+    (into).lo.lo += JOIN(convert_, JOIN(type, 8))(halved.lo + halved.hi); \
+  }
+#else
+#define ADD_WIDENED(type, into, value)                                             \
+  {                                                                                \
+    const __typeof__((value).lo) halved = (value).lo + (value).hi;                 \
+    const __typeof__(halved.lo) quartered = halved.lo + halved.hi;                 \
+    (into).lo.lo.lo += JOIN(convert_, JOIN(type, 8))(quartered.lo + quartered.hi); \
+  }
+#endif
 #if VECTOR_WIDTH == 32
 #define WITH_ANY(type) \
   inline int __attribute__((overloadable)) any(VECTOR_OF(type) truth) { return any(truth.lo | truth.hi); }
 #else
-#define WITH_ANY(type)                                                      \
-  inline int __attribute__((overloadable)) any(VECTOR_OF(type) truth) {     \
+#define WITH_ANY(type)                                                                   \
+  inline int __attribute__((overloadable)) any(VECTOR_OF(type) truth) {                  \
     const JOIN(type, 16) parts[] = {truth.lo.lo, truth.lo.hi, truth.hi.lo, truth.hi.hi}; \
-    return any((parts[0] | parts[1]) | (parts[2] | parts[3]));              \
+    return any((parts[0] | parts[1]) | (parts[2] | parts[3]));                           \
   }
 #endif
 WITH_ANY(char)

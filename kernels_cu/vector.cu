@@ -1,5 +1,5 @@
 // Vectors of VECTOR_WIDTH elements. EACH_LANE and LANE let one text serve whole vectors in OpenCL C and single
-// lanes in CUDA C++.
+// lanes in CUDA C++. ADD_WIDENED adds the lanes of a batch's vector, made wider, to any of those that it goes into.
 
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
@@ -17,5 +17,6 @@ struct vector_of {
 #define ONES(type, truth) ((type)(truth))
 #define LANE_AT(type, vector, at) ((vector).lane[at])
 #define CONVERT(type, value) ((type)(value))
+#define ADD_WIDENED(type, into, value) EACH_LANE LANE(into) += CONVERT(type, LANE(value))
 #define SPLAT(type, value) ((type)(value))
 // end differs

@@ -16,5 +16,5 @@ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE 
   EACH_LANE LANE(total) = CONVERT(BATCH_TOTAL, LANE(batch[0]));
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += CONVERT(BATCH_TOTAL, LANE(batch[k]));
-  EACH_LANE LANE(lanes->total) += CONVERT(TOTAL, LANE(total));
+  ADD_WIDENED(TOTAL, lanes->total, total);
 }

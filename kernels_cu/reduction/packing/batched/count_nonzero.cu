@@ -13,5 +13,5 @@ __device__ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRIC
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_LANE LANE(count) += ONES(AS_WIDE, LANE(batch[k]) != SPLAT(ELEMENT, 0));
   }
-  EACH_LANE LANE(lanes->count) += CONVERT(uint, LANE(count));
+  ADD_WIDENED(uint, lanes->count, count);
 }
