@@ -27,7 +27,7 @@ SHUFFLES = "cl_khr_subgroup_shuffle_relative"
 _CUDA_L2_CACHE_SIZE = 38
 _POCL = "Portable Computing Language"
 _CLANGS_ELEMENTS = 64
-"""PoCL compiles with Clang, whose vectors may be wider than OpenCL C's."""
+"""PoCL compiles for processors with Clang, whose vectors may be wider than OpenCL C's."""
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 
@@ -167,7 +167,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         shuffles=wave_width > 1 or SHUFFLES in device.extensions.split(),
         max_texels=device.image_max_buffer_size if device.image_support else 0,
         atomics64=set(device.extensions.split()) >= ATOMICS64,
-        vector_elements=_CLANGS_ELEMENTS if device.platform.name == _POCL else 16,
+        vector_elements=_CLANGS_ELEMENTS if kind == "cpu" and device.platform.name == _POCL else 16,
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )
 

@@ -24,6 +24,8 @@ from harness.variants import LaunchVariant
 FEWEST_CONTEXTS = 12
 """Of a case and the empty kernel together: of fewer a regression tells more of chance than of launching."""
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Levelled:
@@ -73,15 +75,18 @@ def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float
         return Levelled(list(found.values()))
     cost = np.array([launches[block] for block in both])
     taken = np.array([statistics.median(found[block]) for block in both])
-    away = cost - cost.mean()
-    if not away.any():
+    everywhere = np.array(list(launches.values()))
+    with np.errstate(all="ignore"):
+        away = cost - cost.mean()
+        slope = float(away @ taken / (away @ away))
+        level = float(everywhere.mean())
+        error = slope * float(everywhere.std(ddof=1)) / math.sqrt(len(everywhere))
+    differs = float(np.ptp(cost)) > _ROUNDING * level
+    if not (differs and all(map(math.isfinite, (slope, level, error)))):
+        # Launching always took the same, or what a file holds are no times of this world.
         return Levelled(list(found.values()))
-    slope = float(away @ taken / (away @ away))
-    everywhere = list(launches.values())
-    level = statistics.mean(everywhere)
     blocks = [
         usable(sample - slope * (launches.get(block, level) - level) for sample in samples)
         for block, samples in found.items()
     ]
-    error = slope * statistics.stdev(everywhere) / math.sqrt(len(everywhere))
     return Levelled([block for block in blocks if block], error)
