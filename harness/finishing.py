@@ -21,7 +21,7 @@ PLACES = 8
 """Answers that take turns. Where in a GPU's cache an answer lies makes its atomics, and with them a small
 reduction, faster or slower: a call's time shall not hang on the place that one allocation got."""
 PLACE_BYTES = 4096
-"""From one answer to the next, so that they lie in different parts of the cache."""
+"""From one answer to the next, so that not all lie in one part of the cache; every partial result fits."""
 
 _IN_CELLS: Final[dict[np.ufunc, str]] = {np.minimum: "LEAST", np.maximum: "GREATEST", np.add: "ADDED"}
 """How the kernels combine a field into a cell of memory by atomics."""
@@ -155,7 +155,6 @@ def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Fini
 
 
 def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    partial_bytes = problem.partial_dtype.itemsize
     kinds = alternating_fields(problem)
     none = _none(problem, kinds)
     places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
@@ -167,7 +166,7 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
     return Finishing(
         pieces=("finish/alternating",),
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
-        buffers=dict.fromkeys(places, max(PLACE_BYTES // partial_bytes, 1) * partial_bytes),
+        buffers=dict.fromkeys(places, PLACE_BYTES),
         result="answer",
         initial=dict.fromkeys(places, none),
         ring=places,

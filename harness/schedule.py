@@ -71,9 +71,15 @@ def turns(
     for block, (process, context, further) in enumerate(product(*each)):
         for group in groups:
             sides = [case for case in group if context < contexts_of(case, contexts)]
-            sides = [case for case in sides if not further or isinstance(case.problem, Empty)]
+            if further:
+                sides = [case for case in sides if _is_measured_alone(case, contexts)]
             first = block % max(1, len(sides))
             yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
+
+
+def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:
+    """Whether a case has contexts of its own between others: the empty kernel, where contexts are several."""
+    return isinstance(case.problem, Empty) and contexts_of(case, contexts) > 1
 
 
 def blocks_a_process(contexts: Mapping[str, int], launches: int = 0) -> int:

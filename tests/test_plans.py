@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.dtypes import DTYPES
-from harness.finishing import MERGED_PER_ITEM, PLACE_BYTES, PLACES
+from harness.finishing import MERGED_PER_ITEM, PLACE_BYTES, PLACES, alternating_fields
 from harness.grids import MAX_GROUPS
 from harness.planning import plan
 from harness.plans import Buffer, Plan, Scalar, Source
@@ -224,5 +224,8 @@ def test_what_changes_places_is_no_sources_own() -> None:
     assert len(set(made.ring)) == PLACES
     assert {made.initial[name] for name in made.ring} == {(2**31 - 1).to_bytes(4, "little")}
     assert {made.buffers[name] for name in made.ring} == {PLACE_BYTES}
+    problems = [Reduction(op, dtype, (9,)) for op in OPS for dtype in DTYPES]
+    sizes = {each.partial_dtype.itemsize for each in problems if alternating_fields(each)}
+    assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
     with pytest.raises(ValueError, match="each source has its own"):
         replace(made, per_source=True)

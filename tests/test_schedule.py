@@ -70,13 +70,18 @@ def test_between_contexts_the_empty_kernel_has_some_of_its_own() -> None:
     cases = [empty("a"), empty("b"), *SIDES]
     plain, found = (list(turns(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
     launches_only = [turn for turn in found if turn.block % 3]
-    assert [(t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0] != []
     assert Counter((t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0) == Counter(
         (t.case, t.process, t.block) for t in plain
     )
     assert Counter(turn.case for turn in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
     assert {turn.process for turn in launches_only if turn.block >= 9} == {1}
     assert blocks_a_process({"a:0": 3}, 2) == 9
+
+
+def test_a_device_of_one_context_has_none_for_the_empty_kernel_alone() -> None:
+    cases = [empty("a"), empty("b")]
+    taken = Counter(turn.case for turn in turns(cases, 2, {"a:0": 3}, 4))
+    assert taken == {empty("a"): 2 * 3 * 5, empty("b"): 2}
 
 
 def test_the_empty_kernel_is_measured_on_where_others_are_levelled_by_it() -> None:
