@@ -46,8 +46,11 @@ inline uint num_groups_across(void) {
 // there is no launch of no groups. One that is pulled costs up to a fortieth of a small reduction.
 #define ALL_UNDER_WAY()                                                                                        \
   asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0; @never pmevent 0; }" ::"r"(get_num_groups(0)) : "memory")
+// Written in a branch, keeps it one: NVIDIA's compiler computes on what was not even loaded, and then selects.
+#define NO_SPECULATION() asm volatile("")
 #else
 #define HELD(type, memory) (memory)
 #define ALL_UNDER_WAY()
+#define NO_SPECULATION()
 #endif
 // end differs

@@ -22,4 +22,6 @@ __device__ __forceinline__ uint held(uint address) {
 // there is no launch of no groups. One that is pulled costs up to a fortieth of a small reduction.
 #define ALL_UNDER_WAY()                                                                                   \
   asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0; @never pmevent 0; }" ::"r"(gridDim.x) : "memory")
+// What OpenCL's compiler must be told of a branch, NVRTC does by itself.
+#define NO_SPECULATION()
 // end differs

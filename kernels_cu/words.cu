@@ -37,10 +37,23 @@ __device__ inline words_t load_words(const void *source, ulong index) {
   return words;
 }
 
+#if VECTOR_BYTES >= 16
+// Volatile, as OpenCL C's: a Laplace filter is up to 2 % faster than where the compiler puts its stores off.
+__device__ inline void store_load(load_t *to, load_t words) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z),
+               "r"(words.w)
+               : "memory");
+}
+#else
+__device__ inline void store_load(load_t *to, load_t words) {
+  *to = words;
+}
+#endif
+
 __device__ inline void store_words(void *destination, ulong index, words_t words) {
   load_t *to = (load_t *)destination + index * (VECTOR_BYTES / sizeof(load_t));
 #pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) to[i] = words.load[i];
+  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) store_load(to + i, words.load[i]);
 }
 
 __device__ inline words_t no_words(void) {

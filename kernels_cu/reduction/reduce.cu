@@ -49,6 +49,7 @@ void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
       if (i + k * range.step < range.end) {
+        NO_SPECULATION();
         lanes = folded(lanes, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
       }
     }
