@@ -37,6 +37,13 @@ def test_describe_has_what_the_report_shows() -> None:
     json.dumps(data, allow_nan=False)
 
 
+@pytest.fixture
+def _no_named_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HARNESS_COMMIT stands in for a checkout: who set it for this run does not mean these tests."""
+    monkeypatch.delenv("HARNESS_COMMIT", raising=False)
+
+
+@pytest.mark.usefixtures("_no_named_commit")
 def test_commit_is_the_checkouts_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.invalid"]
     if subprocess.run([*git, "init", "-q"], capture_output=True, check=False).returncode:
@@ -57,6 +64,7 @@ def test_commit_is_the_checkouts_own(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert environment._commit() == {"commit": None, "dirty": None}
 
 
+@pytest.mark.usefixtures("_no_named_commit")
 def test_commit_without_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert environment._commit() == {"commit": None, "dirty": None}

@@ -38,7 +38,9 @@ def test_a_record_says_what_was_timed() -> None:
     assert ledger["build_options"][0] == "-cl-std=CL1.2"
     assert (ledger["accumulator"], ledger["bytes_moved"]) == ("int64", 200_000)
     assert (ledger["calls_per_result"], ledger["result_location"]) == (1, "device")
-    assert [launch["kernel"] for launch in ledger["launches"]] == ["reduce", "merge"]
+    first, *others = (launch["kernel"] for launch in ledger["launches"])
+    # How often the groups' results are merged depends on how many compute units there are.
+    assert (first, set(others)) == ("reduce", {"merge"})
     assert set(ledger["launches"][0]) >= {"num_groups", "group_size", "local_bytes", "registers", "spills"}
     assert ledger["gate"] in ("kernel", "user event")
     assert "kernels" not in ledger, "OpenCL has no profiler here"
