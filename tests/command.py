@@ -49,8 +49,7 @@ class Harness:
         self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
         monkeypatch.chdir(folder)
         # Workers are started from here and must find the checkout.
-        paths = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
+        monkeypatch.setenv("PYTHONPATH", _search_path())
         monkeypatch.delenv("HARNESS_DEBUG", raising=False)
         # Other tests may be running on this machine.
         monkeypatch.setenv("HARNESS_LOCK_DIR", str(folder.parent / f"{folder.name}-locks"))
@@ -81,6 +80,12 @@ def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A Python process that finds the checkout, with these environment variables besides."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), **variables}
+    environment = {**os.environ, "PYTHONPATH": _search_path(), **variables}
     command = [sys.executable, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def _search_path() -> str:
+    """PYTHONPATH with the checkout first, and whatever was on it: packages may be found there alone."""
+    paths = [str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+    return os.pathsep.join(filter(None, paths))

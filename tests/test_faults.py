@@ -108,23 +108,10 @@ def test_a_full_disk_is_told_and_costs_no_record(harness: Harness) -> None:
 
 
 def _limited(nbytes: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command where no file can grow over ``nbytes`` once it opens its run file: a driver that writes
-    something else when the devices are looked for is not what is tested.
-    """
+    """The command where no file can grow over ``nbytes``."""
+    code = f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({nbytes}, -1))\n"
     # Python itself ignores SIGXFSZ: the write fails with EFBIG, as on a full disk it does with ENOSPC.
-    code = f"""
-import resource, sys
-from harness import cli, session
-
-class Limited(session.RunWriter):
-    def __init__(self, path, environment):
-        resource.setrlimit(resource.RLIMIT_FSIZE, ({nbytes}, -1))
-        super().__init__(path, environment)
-
-session.RunWriter = Limited
-sys.argv[0] = "harness"
-cli.main()
-"""
+    code += "from harness.cli import main; sys.argv[0] = 'harness'; main()"
     return python("-c", code, *arguments)
 
 
