@@ -18,6 +18,7 @@ import typer
 
 if TYPE_CHECKING:
     from backends.devices import DeviceInfo
+    from harness.compare import RunComparison
     from harness.runs import Run
     from harness.session import Plan
 
@@ -44,6 +45,7 @@ Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", h
 DEFAULT_BAND = 0.02
 """As :data:`harness.stats.BAND`, which is not worth importing NumPy for whatever is asked."""
 Band = Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")]
+Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
 ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
 
 
@@ -263,7 +265,7 @@ def compare_runs(
     fail_on: Annotated[
         list[FailOn] | None, typer.Option(help="Exit with 1 if a case has this verdict; repeatable.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Compare the cases of two runs: speed of B over A, interval and verdict.
@@ -272,21 +274,56 @@ def compare_runs(
     that differ in what matters.
     """
     from harness.compare import compare
-    from harness.console import complain, show_json
+    from harness.console import show_json
     from harness.runs import load_run
-    from harness.showing import show_comparison, tell_differences
+    from harness.showing import show_comparison
 
     with _asked():
         found = compare(load_run(run_a), load_run(run_b), band)
-    tell_differences(found)
-    if found.obstacles and not force:
-        complain("error: these runs are not comparable; --force compares them all the same")
-        raise typer.Exit(_NOT_COMPARABLE)
+    _refuse_other_machines(found, force)
     if as_json:
         show_json(found.to_json())
     else:
         show_comparison(found)
     if any(found.counts[word] for word in fail_on or ()):
+        raise typer.Exit(_FAILURE)
+
+
+def _refuse_other_machines(found: RunComparison, force: bool) -> None:
+    """Says what differs between the machines of two runs, and ends with exit code 3 if it matters."""
+    from harness.console import complain
+    from harness.showing import tell_differences
+
+    tell_differences(found)
+    if found.obstacles and not force:
+        complain("error: these runs are not comparable; --force compares them all the same")
+        raise typer.Exit(_NOT_COMPARABLE)
+
+
+@app.command("repeat")
+def compare_verdicts(
+    run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="A run.")],
+    run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="The same suite once more.")],
+    *,
+    band: Band = DEFAULT_BAND,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Compare what two runs tell: how many verdicts on OpenCL against CUDA, and each library, are the same.
+
+    Exit codes: 0 fine, 1 fewer than 95 % are, 2 a file that cannot be read or shares no ratio, 3 environments
+    that differ in what matters.
+    """
+    from harness.compare import compare
+    from harness.runs import load_run
+    from harness.showing import show_repeated
+    from reports.repeated import repeated
+
+    with _asked():
+        a, b = load_run(run_a), load_run(run_b)
+        _refuse_other_machines(compare(a, b, band), force)
+        found = repeated(a, b, band)
+    if not show_repeated(found, as_json):
         raise typer.Exit(_FAILURE)
 
 

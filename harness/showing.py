@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from harness.compare import Matched, RunComparison
@@ -16,6 +16,7 @@ from harness.session import Plan
 from harness.stats import geometric_mean, usable
 from harness.variants import label
 from reports import format as write
+from reports.repeated import LEAST_EQUAL, Repeated, Twice
 
 _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
@@ -127,6 +128,46 @@ def show_comparison(found: RunComparison) -> None:
     mean = write.ratio(geometric_mean(ratios)) if usable(ratios) == ratios else "unknown"
     say(f"{len(found.matched)} compared: {counts}; geometric mean of B over A {mean}")
     say(f"Intervals of {found.confidence * 100:g} % confidence, equivalence band of {found.band * 100:g} %.")
+
+
+def show_repeated(found: Sequence[Repeated], as_json: bool) -> bool:
+    """Shows how many verdicts are the same in two runs, and those that are not; whether enough are."""
+    if as_json:
+        show_json([each.to_json() for each in found])
+        return all(each.passed for each in found)
+    counts = [
+        (
+            f"{each.first} over {each.second}",
+            each.device,
+            len(each.pairs),
+            each.equal,
+            f"{each.share:.1%}",
+            each.contradicting,
+            "passed" if each.passed else "too few",
+        )
+        for each in found
+    ]
+    columns = ("ratio", "device", "verdicts", "equal", "share", "contradicting", "outcome")
+    show_table(f"Verdicts of two runs (asked: {LEAST_EQUAL:.0%} equal)", columns, counts)
+    other = [
+        (f"{each.first} over {each.second}", pair.problem, pair.cache, *_twice(pair))
+        for each in found
+        for pair in each.pairs
+        if not pair.equal
+    ]
+    if other:
+        told = ("ratio in A", "interval", "verdict", "ratio in B", "interval", "verdict")
+        show_table("Verdicts that are not equal", ("ratio", "problem", "cache", *told), other)
+    return all(each.passed for each in found)
+
+
+def _twice(pair: Twice) -> Iterator[str]:
+    for told in (pair.a, pair.b):
+        yield from (
+            write.ratio(told.ratio),
+            write.interval(told.interval.low, told.interval.high),
+            told.verdict,
+        )
 
 
 def _compared(pair: Matched) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def test_help_is_there_and_imports_nothing_heavy() -> None:
     )
     done = python("-c", code)
     assert done.stdout.strip().endswith("code 0 False")
-    for verb in ("devices", "list", "run", "report", "compare", "doctor"):
+    for verb in ("devices", "list", "run", "report", "compare", "repeat", "selftest", "doctor"):
         assert verb in done.stdout
 
 

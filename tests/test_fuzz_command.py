@@ -9,7 +9,7 @@ from tests.command import Harness, harness
 
 __all__ = ["harness"]
 
-VERBS = ["run", "report", "list", "devices"]
+VERBS = ["run", "report", "compare", "repeat", "list", "devices"]
 OPTIONS = [
     "--backend", "--device", "--output", "--report", "--image", "--samples", "--seed", "--resume", "--json",
     "--help", "--dry-run", "--", "-x", "--no-such-option",
