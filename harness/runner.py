@@ -274,17 +274,30 @@ class _Workers:
         """The worker of a device, which was in no block but this with the context that it is in."""
         if self._block.setdefault(key, block) != block:
             self._block[key] = block
-            self._renew(key)
+            self._renew(key, block)
         return self._live.get(key) or self._start(key)
 
-    def _renew(self, key: tuple[str, int]) -> None:
-        """Has a live worker begin with a fresh context; one that cannot is ended, as a fresh process will."""
-        worker = self._live.get(key)
-        if worker:
+    def _renew(self, key: tuple[str, int], block: int) -> None:
+        """Has the live worker begin with a fresh context, and at the same time all others that will need one
+        in this block: a context takes longer to open than the empty kernel to measure in it. A worker that
+        cannot is ended, as a fresh process will do.
+        """
+        several = {
+            other for other, there in self._block.items() if there != block and self._has_several(other)
+        }
+        renewed = {each: worker for each, worker in self._live.items() if each in several | {key}}
+        for worker in renewed.values():
+            worker.begin_renewal()
+        for each, worker in renewed.items():
+            self._block[each] = block
             try:
-                worker.renew(self._options.start_limit_s)
+                worker.end_renewal(self._options.start_limit_s)
             except WorkerFailed:
-                self._retire(key)
+                self._retire(each)
+
+    def _has_several(self, key: tuple[str, int]) -> bool:
+        """Whether a device has several contexts in a process, and so one in each of its blocks."""
+        return self._options.contexts.get(f"{key[0]}:{key[1]}", 1) > 1
 
     def _start(self, key: tuple[str, int]) -> Worker:
         if key in self._given_up:

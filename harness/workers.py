@@ -60,19 +60,20 @@ class Worker:
         Raises:
             WorkerFailed: if there is none within ``limit_s`` seconds; kill the worker then.
         """
-        # A worker that is already dead says so by its answer's absence.
-        with contextlib.suppress(BrokenPipeError):
-            self._stdin.write(json.dumps(request).encode() + b"\n")
-            self._stdin.flush()
+        self._tell(request)
         return self._answer(limit_s)
 
-    def renew(self, limit_s: float) -> None:
-        """Has the worker open its device in a fresh context.
+    def begin_renewal(self) -> None:
+        """Has the worker open its device in a fresh context; :meth:`end_renewal` must follow."""
+        self._tell({"renew": True})
+
+    def end_renewal(self, limit_s: float) -> None:
+        """Waits for the fresh context.
 
         Raises:
-            WorkerFailed: if it has not within ``limit_s`` seconds; kill the worker then.
+            WorkerFailed: if it is not there within ``limit_s`` seconds; kill the worker then.
         """
-        _check_hello(self.ask({"renew": True}, limit_s))
+        _check_hello(self._answer(limit_s))
 
     def finish(self) -> None:
         """Lets the worker end by itself, for a few seconds."""
@@ -94,6 +95,12 @@ class Worker:
         with contextlib.suppress(BrokenPipeError):
             self._stdin.close()
         self._stderr.close()
+
+    def _tell(self, request: Mapping[str, Any]) -> None:
+        # A worker that is already dead says so by its answer's absence.
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(json.dumps(request).encode() + b"\n")
+            self._stdin.flush()
 
     def _read(self, stdout: IO[bytes]) -> None:
         """In a thread of its own, asleep during a measurement. An empty answer is the end."""

@@ -88,7 +88,8 @@ def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
             share = asdict(Share(3, 0.05))
             answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, 60)
             assert (answer["record"]["status"], answer["record"]["reason"]) == ("ok", "")
-            worker.renew(60)
+            worker.begin_renewal()
+            worker.end_renewal(60)
         worker.finish()
     finally:
         worker.kill()

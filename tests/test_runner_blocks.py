@@ -140,15 +140,45 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
 
 
 def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    renew = Worker.renew
+    begin = Worker.begin_renewal
 
-    def killed(worker: Worker, limit_s: float) -> None:
+    def killed(worker: Worker) -> None:
         worker._process.kill()
-        renew(worker, limit_s)
+        begin(worker)
 
-    monkeypatch.setattr(Worker, "renew", killed)
+    monkeypatch.setattr(Worker, "begin_renewal", killed)
     found = run(tmp_path, CASES[:1], TWICE)
     assert [turn.status for turn in found.turns] == ["ok"] * 6
+
+
+def test_contexts_of_a_block_are_opened_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the devices that have several: a third one keeps its only one."""
+    told: list[tuple[str, str]] = []
+    names: dict[int, str] = {}
+    start, begin, end = Worker.__init__, Worker.begin_renewal, Worker.end_renewal
+
+    def started(worker: Worker, backend: str, device: int, *arguments: Any) -> None:
+        names[id(worker)] = str(device)
+        start(worker, backend, device, *arguments)
+
+    def begun(worker: Worker) -> None:
+        told.append(("begin", names[id(worker)]))
+        begin(worker)
+
+    def ended(worker: Worker, limit_s: float) -> None:
+        told.append(("end", names[id(worker)]))
+        end(worker, limit_s)
+
+    monkeypatch.setattr(Worker, "__init__", started)
+    monkeypatch.setattr(Worker, "begin_renewal", begun)
+    monkeypatch.setattr(Worker, "end_renewal", ended)
+    cases = [replace(CASES[0], device=device) for device in range(3)]
+    options = replace(TWICE, processes=1, contexts={"fake:0": 3, "fake:2": 3})
+    found = run(tmp_path, cases, options)
+    assert told == 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
+    assert [len([turn for turn in found.turns if turn.case == case]) for case in cases] == [3, 1, 3]
 
 
 def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
