@@ -113,7 +113,7 @@ def run_cases(
     is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
-    but only one worker is busy at a time. A case that is not right in one block is not tried in the next, and
+    but only one measures at a time. A case that is not right in one block is not tried in the next, and
     one that is known well enough is left out of a process's last blocks. Ctrl-C ends the workers; what was
     measured is in the file.
 
