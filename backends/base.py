@@ -216,17 +216,19 @@ class Backend(ABC):
         """Reduces all elements of ``array``: any shape, contiguous or not, on the host.
 
         Args:
-            op: min, max, minmax, minmaxloc, sum, count_nonzero, mean or norm_inf (the largest magnitude).
+            op: min, max, minmax, minmaxloc, sum, count_nonzero, mean, sum_squares, norm_l1, norm_l2 or
+                norm_inf (the largest magnitude).
             array: uint8 ... uint64, int8 ... int64, float16, float32 or float64.
             variant: how; the device's default when None.
 
         Returns:
             min, max: a scalar of the array's dtype; minmax: a pair of them; minmaxloc: a
             :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64, uint64 or float64;
-            count_nonzero: int; mean: float64; norm_inf: float64, of integers int. NaN propagates as in NumPy.
+            norm_l1: the same; sum_squares: of elements of 32 bits and more float64; count_nonzero: int; mean,
+            norm_l2: float64; norm_inf: float64, of integers int. NaN propagates as in NumPy.
 
         Raises:
-            ValueError: on an unknown op, or another than sum and count_nonzero of an empty array.
+            ValueError: on an unknown op, or one that has no value for an empty array (sums and counts have).
             TypeError: on a dtype that is not supported.
             Unsupported: when this backend or device cannot run it.
         """

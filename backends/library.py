@@ -4,10 +4,10 @@ must know of their answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,7 +41,12 @@ class Calls:
 
 
 class LibraryBackend(Backend):
-    """A library's own functions: no variants, no limits, and of the problems those that it has."""
+    """A library's own functions: no variants, no limits, and of the problems those that it has.
+
+    ``terms``: what its sums add of each element (:data:`harness.problems.operations.TERMS`).
+    """
+
+    terms: ClassVar[Collection[str]] = ("", "plain")
 
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         if not isinstance(problem, (Reduction, Laplace)):
@@ -52,6 +57,8 @@ class LibraryBackend(Backend):
         if problem.source_bytes > limit:
             return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
         if isinstance(problem, Reduction):
+            if problem.parts.term not in self.terms:
+                return f"no function of this library is used for {problem.op} here"
             return self._lacks_reduction(problem)
         return self._lacks_laplace(problem)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from backends.devices import Array, DeviceArray
 from backends.host import HostBackend
 from backends.library import Call, Calls, PreparedCalls
 from harness.problems import Laplace, Problem, Reduction
+from harness.problems.operations import TERMS
 from harness.variants import Variant
 
 
@@ -21,6 +22,7 @@ class NumpyBackend(HostBackend):
     name: ClassVar[str] = "numpy"
     title: ClassVar[str] = "NumPy"
     version: ClassVar[str] = np.__version__
+    terms: ClassVar[Collection[str]] = ("", *TERMS)
 
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         self.require(problem, variant)
@@ -34,13 +36,18 @@ class NumpyBackend(HostBackend):
 
 
 def _reduction(problem: Reduction, array: Array) -> Call:
-    total = np.dtype(problem.element.total)
+    total, term = np.dtype(problem.total), problem.parts.term
+
+    def added() -> Any:
+        with np.errstate(over="ignore"):
+            return np.sum(array if term == "plain" else TERMS[term](array.astype(total)), dtype=total)
+
     fields: dict[str, Callable[[], Any]] = {
         "lowest": lambda: np.min(array),
         "highest": lambda: np.max(array),
         "lowest_at": lambda: np.argmin(array),
         "highest_at": lambda: np.argmax(array),
-        "total": lambda: np.sum(array, dtype=total),
+        "total": added,
         "count": lambda: np.count_nonzero(array),
     }
     parts = [fields[name] for name in problem.parts.fields]

@@ -13,19 +13,24 @@ WORD_BYTES = 4
 
 def packs(problem: Reduction) -> bool:
     """Whether there is a packed form of a problem: the operation has one, and its elements share words."""
-    return problem.parts.kernel in PACKED_OPS and _shares_words(problem.element)
+    return _has_piece(problem) and _shares_words(problem.element)
 
 
 def violations(problem: Reduction, vector_width: int) -> list[str]:
     """Why ``problem`` cannot be packed in vectors of that width, on any device; empty when it can."""
     found = []
-    if problem.parts.kernel not in PACKED_OPS:
+    if not _has_piece(problem):
         found.append(f"packing packed: {problem.op} is computed element by element")
     if not _shares_words(problem.element):
         found.append(f"packing packed: words hold several integers of 8 or 16 bits, not of {problem.dtype}")
     if vector_width * problem.element.itemsize < WORD_BYTES:
         found.append(f"packing packed: {vector_width} of {problem.dtype} do not fill a word of 32 bits")
     return found
+
+
+def _has_piece(problem: Reduction) -> bool:
+    # Words are added up as they are.
+    return problem.parts.kernel in PACKED_OPS and problem.parts.term in ("", "plain")
 
 
 def _shares_words(element: Dtype) -> bool:

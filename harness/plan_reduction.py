@@ -49,6 +49,7 @@ def _files(
         "words",
         f"{folder}/compare/{variant.compare}",
         f"{folder}/load/{variant.storage}",
+        *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),
         f"{folder}/ops/{problem.parts.kernel}",
         f"{folder}/packing/{variant.packing}",
         *(f"{folder}/packing/{packing}/{problem.parts.kernel}" for packing in _folds(variant.packing)),
@@ -80,7 +81,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "COMPUTE_CAPABILITY": device.compute_capability,
         "LOWEST": element.lowest,
         "HIGHEST": element.highest,
-        "TOTAL": totals[element.total],
+        "TOTAL": totals[problem.total],
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * element.itemsize,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
@@ -107,7 +108,9 @@ def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
         name: "wave_added" if kind != "element" else f"{_ACROSS_WAVE[parts.combine[name]]}_{_kind(element)}"
         for name, kind in parts.fields.items()
     }
-    if element.is_float and "total" in parts.fields.values():
+    if any(
+        parts.fields[name] != "element" and problem.partial_dtype[name].kind == "f" for name in parts.fields
+    ):
         # There is no instruction that adds floats.
         return ""
     return " ".join(f"FIELD({name}, {function})" for name, function in functions.items())

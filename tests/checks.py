@@ -19,7 +19,7 @@ Point = dict[str, Any]
 Axes = Mapping[str, Sequence[Any]]
 Pair = tuple[tuple[str, Any], ...]
 
-KERNELS = tuple(op for op, row in OPS.items() if row.kernel == op)
+KERNELS = tuple({(row.kernel, row.term): op for op, row in reversed(OPS.items())}.values())[::-1]
 """The operations with kernels of their own: what the others differ in happens on the host."""
 
 
@@ -98,6 +98,9 @@ def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
         "sum": (totals[element.kind],),
         "count_nonzero": (int,),
         "mean": (np.float64,),
+        "sum_squares": (totals["f" if element.itemsize >= 4 else element.kind],),
+        "norm_l1": (totals[element.kind],),
+        "norm_l2": (np.float64,),
         "norm_inf": (np.float64 if element.kind == "f" else int,),
     }
     return promised[problem.op]

@@ -169,6 +169,11 @@ def test_nan_spreads_to_its_neighbours_only(backend: Backend) -> None:
 def plain(op: str, array: Array) -> Any:
     """The operation in NumPy's own words, sums in wide types."""
     wide = {"i": np.int64, "u": np.uint64, "f": np.float64}[array.dtype.kind]
+    square = wide if array.dtype.itemsize < 4 and wide != np.float64 else np.longdouble
+
+    def summed(squares: Array) -> Any:
+        return np.sum(squares) if square == wide else np.float64(np.sum(squares))
+
     operations: dict[str, Callable[[], Any]] = {
         "min": lambda: np.amin(array),
         "max": lambda: np.amax(array),
@@ -178,6 +183,9 @@ def plain(op: str, array: Array) -> Any:
         "count_nonzero": lambda: np.count_nonzero(array != 0),
         "mean": lambda: np.add.reduce(array.astype(wide).ravel()) / array.size,
         "norm_inf": lambda: np.abs(array.astype(np.longdouble)).max(),
+        "sum_squares": lambda: summed(array.astype(square) ** 2),
+        "norm_l1": lambda: np.abs(array.astype(wide)).sum(),
+        "norm_l2": lambda: np.sqrt(np.float64(summed(array.astype(square) ** 2))),
     }
     return operations[op]()
 

@@ -21,6 +21,7 @@ from harness.problems import (
     problem_to_json,
 )
 from harness.problems.base import compare
+from harness.problems.operations import sum_of
 
 PROBLEMS: list[Problem] = [
     Reduction("minmax", "uint8", (5, 7)),
@@ -112,8 +113,11 @@ def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
     source = problem.make_source(seed=6)
     partials = np.zeros(4, problem.partial_dtype)
     for k, part in enumerate(np.array_split(source, 4)):
-        answer = Reduction(problem.parts.kernel, dtype, part.shape).reference(part)
-        values = answer if isinstance(answer, tuple) else (answer,)
+        if problem.parts.term:
+            values: tuple[Any, ...] = (sum_of(part, problem.element, problem.parts.term),)
+        else:
+            answer = Reduction(problem.parts.kernel, dtype, part.shape).reference(part)
+            values = answer if isinstance(answer, tuple) else (answer,)
         for name, value in zip(problem.parts.fields, values, strict=True):
             partials[k][name] = value + 250 * k if name in problem.parts.places else value
     assert problem.verify(problem.finish(partials), source).ok

@@ -31,6 +31,8 @@ class Op:
     answer: Callable[[list[Any], int], Any] = lambda values, _: values[0]
     kernel: str = ""
     """The operation whose pieces of kernel this one takes; its own name where empty."""
+    term: str = ""
+    """Of a sum, what it adds of each element: the piece of kernel, one of :data:`TERMS`."""
     places: dict[str, str] = field(default_factory=dict)
     of_nothing: bool = False
     """Whether the operation has a value for an empty array (sum and count_nonzero: 0)."""
@@ -51,16 +53,68 @@ class MinMaxLoc(NamedTuple):
     max_index: int
 
 
-def _sum(array: Array, dtype: Dtype) -> Any:
-    if dtype.is_float:
-        # longdouble: the reference must be nearer the truth than what it judges.
-        return np.float64(np.sum(array, dtype=np.longdouble))
-    return np.sum(array, dtype=np.dtype(dtype.total))
+TERMS: dict[str, Callable[[Array], Array]] = {
+    "plain": lambda part: part,
+    "magnitude": np.abs,
+    "square": np.square,
+}
+"""What a sum may add of each element, by name."""
+_CHUNK = 2**20
+"""Elements that are made wider at a time."""
+_WIDE = 4
+"""Bytes of an integer whose square has the 64 bits that a sum has."""
 
 
-def _mean(values: list[Any], size: int) -> Any:
+def total_of(dtype: Dtype, term: str) -> str:
+    """The type of a sum of such terms: int64, uint64 or float64."""
+    return "float64" if term == "square" and dtype.itemsize >= _WIDE else dtype.total
+
+
+def sum_of(array: Array, dtype: Dtype, term: str) -> Any:
+    """The sum of a term of each element, by NumPy: floats in longdouble, as a reference must be nearer the
+    truth than what it judges, then rounded to float64.
+    """
+    total = np.dtype(total_of(dtype, term))
+    wide = np.dtype(np.longdouble) if total.kind == "f" else total
+    if term == "plain":
+        return total.type(np.sum(array, dtype=wide))
+    return total.type(_added(array, wide, TERMS[term]))
+
+
+def magnitude_of(array: Array, term: str) -> Any:
+    """About the sum of the magnitudes of such terms, in float64."""
+    return _added(array, np.dtype(np.float64), lambda part: np.abs(TERMS[term](part)))
+
+
+def _added(array: Array, wide: np.dtype[Any], term: Callable[[Array], Array]) -> Any:
+    flat = array.reshape(-1)
+    parts = (flat[start : start + _CHUNK].astype(wide) for start in range(0, flat.size, _CHUNK))
+    with np.errstate(over="ignore"):
+        return sum((np.sum(term(part)) for part in parts), start=wide.type(0))
+
+
+def _sum(name: str, term: str, answer: Callable[[Any, int], Any] = lambda total, _: total) -> Op:
+    """The operation that makes an answer of a sum and the number of elements."""
+    return Op(
+        name,
+        {"total": "total"},
+        {"total": np.add},
+        lambda array, dtype: answer(sum_of(array, dtype, term), array.size),
+        answer=lambda values, size: answer(values[0], size),
+        kernel="sum",
+        term=term,
+        # A mean of nothing is none.
+        of_nothing=name != "mean",
+    )
+
+
+def _mean(total: Any, size: int) -> Any:
     with np.errstate(invalid="ignore"):
-        return np.float64(values[0]) / size
+        return np.float64(total) / size
+
+
+def _root(total: Any, _: int) -> Any:
+    return np.sqrt(np.float64(total))
 
 
 def _norm_inf(values: list[Any], _: int) -> Any:
@@ -90,7 +144,7 @@ OPS: dict[str, Op] = {
             answer=lambda values, _: MinMaxLoc(*values),
             places={"lowest_at": "lowest", "highest_at": "highest"},
         ),
-        Op("sum", {"total": "total"}, {"total": np.add}, _sum, of_nothing=True),
+        _sum("sum", "plain"),
         Op(
             "count_nonzero",
             {"count": "count"},
@@ -98,14 +152,10 @@ OPS: dict[str, Op] = {
             lambda a, _: int(np.count_nonzero(a)),
             of_nothing=True,
         ),
-        Op(
-            "mean",
-            {"total": "total"},
-            {"total": np.add},
-            lambda a, dtype: _mean([_sum(a, dtype)], a.size),
-            answer=_mean,
-            kernel="sum",
-        ),
+        _sum("mean", "plain", _mean),
+        _sum("sum_squares", "square"),
+        _sum("norm_l1", "magnitude"),
+        _sum("norm_l2", "square", _root),
         Op(
             "norm_inf",
             {"lowest": "element", "highest": "element"},

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.base import Array, Verification, compare, require_sizes
-from harness.problems.operations import OPS, MinMaxLoc, Op
+from harness.problems.operations import OPS, MinMaxLoc, Op, magnitude_of, total_of
 
 
 def _first(candidates: Array, value: Any, places: Array) -> Any:
@@ -24,9 +24,10 @@ class Reduction:
     """``op`` over all elements of an array of ``dtype`` and ``shape``.
 
     Returns min and max in the array's dtype, minmax as a pair of these, minmaxloc as :class:`MinMaxLoc`, sum
-    as int64, uint64 or float64, count_nonzero as int, mean (of integers their exact sum, divided) as float64,
-    norm_inf, the largest magnitude, as float64 or, of integers, int. NaN propagates as in NumPy; -0.0 equals
-    0.0.
+    as int64, uint64 or float64, count_nonzero as int, mean (of integers their exact sum, divided) as float64.
+    Norms: norm_inf, the largest magnitude, as float64 or, of integers, int; norm_l1, the sum of magnitudes,
+    as a sum; sum_squares likewise, but of elements of 32 bits and more in float64; norm_l2, its root, as
+    float64. NaN propagates as in NumPy; -0.0 equals 0.0.
     """
 
     op: str
@@ -53,7 +54,12 @@ class Reduction:
     @property
     def needs_float64(self) -> bool:
         """Whether elements or partial results are float64."""
-        return self.dtype == "float64" or (self.element.is_float and "total" in self.parts.fields.values())
+        return self.dtype == "float64" or ("total" in self.parts.fields.values() and self.total == "float64")
+
+    @property
+    def total(self) -> str:
+        """The type of a sum of the operation's terms: int64, uint64 or float64."""
+        return total_of(self.element, self.parts.term)
 
     @property
     def label(self) -> str:
@@ -76,7 +82,7 @@ class Reduction:
         """The structured NumPy dtype of a kernel's ``partial_t``."""
         types = {
             "element": self.element.kept_numpy,
-            "total": np.dtype(self.element.total),
+            "total": np.dtype(self.total),
             "count": np.dtype(np.uint64),
             "place": np.dtype(np.uint64),
         }
@@ -128,7 +134,7 @@ class Reduction:
         """The documented return value from one merged value per field."""
         cast: dict[str, Callable[[Any], Any]] = {
             "element": self.element.numpy.type,
-            "total": np.dtype(self.element.total).type,
+            "total": np.dtype(self.total).type,
             "count": int,
             "place": int,
         }
@@ -138,15 +144,16 @@ class Reduction:
     def tolerance(self, array: Array) -> float:
         """Largest allowed absolute error: 0, but for float sums the bound of any order of float64 additions.
 
-        That bound is n * eps/2 * sum(|x|) (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+        That bound is n * eps/2 * sum(|x|) (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). A
+        term may be rounded once itself, and so may what is made of the sum: a quotient, or a root, whose
+        relative error is half the sum's.
         """
-        if self.parts.kernel != "sum" or not self.element.is_float:
+        if self.parts.kernel != "sum" or self.total != "float64":
             return 0.0
-        with np.errstate(over="ignore"):
-            magnitude = np.sum(np.abs(array), dtype=np.float64)
-        # A mean is that sum, divided and rounded once more.
-        terms, divisor = (array.size + 1, array.size) if self.op == "mean" else (array.size, 1)
-        bound = terms * np.finfo(np.float64).eps / 2 * magnitude / divisor
+        with np.errstate(over="ignore", invalid="ignore"):
+            magnitude = self.parts.answer([magnitude_of(array, self.parts.term)], array.size)
+        rounded = 2 if self.parts.term == "square" or self.op == "mean" else 0
+        bound = (array.size + rounded) * np.finfo(np.float64).eps / 2 * magnitude
         return float(bound) if np.isfinite(bound) else 0.0
 
     def verify(self, actual: Any, array: Array) -> Verification:

@@ -1,4 +1,4 @@
-// The sum of all elements: integers in 64 bits, floats in float64.
+// The sum of a term of each element: in integers of 64 bits or in float64.
 
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
@@ -14,7 +14,7 @@ typedef struct {
 
 inline partial_t lifted(ELEMENT element, ulong position) {
   partial_t partial;
-  partial.total = element;
+  partial.total = TERM((TOTAL)element);
   return partial;
 }
 

@@ -1,8 +1,8 @@
 // The sum of a batch at each place of a vector, in the narrowest type that holds it, then the sum of all.
 
-#if ELEMENT_BITS == 8
+#if ELEMENT_BITS == 8 && !TERM_GROWS
 #define BATCH_TOTAL short
-#elif ELEMENT_BITS == 16
+#elif ELEMENT_BITS == 8 || (ELEMENT_BITS == 16 && !TERM_GROWS)
 #define BATCH_TOTAL int
 #else
 #define BATCH_TOTAL TOTAL
@@ -13,8 +13,8 @@
 
 inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
   VECTOR_OF(BATCH_TOTAL) total;
-  EACH_LANE LANE(total) = CONVERT(BATCH_TOTAL, LANE(batch[0]));
+  EACH_LANE LANE(total) = TERM(CONVERT(BATCH_TOTAL, LANE(batch[0])));
 #pragma unroll
-  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += CONVERT(BATCH_TOTAL, LANE(batch[k]));
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += TERM(CONVERT(BATCH_TOTAL, LANE(batch[k])));
   ADD_WIDENED(TOTAL, lanes->total, total);
 }

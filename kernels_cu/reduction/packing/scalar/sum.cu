@@ -1,4 +1,4 @@
-// The sum of the elements at each place of a vector.
+// The sum of the terms at each place of a vector.
 
 #define LANES VECTOR_WIDTH
 
@@ -13,7 +13,7 @@ __device__ inline lanes_t no_lanes(void) {
 }
 
 __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.total) += CONVERT(TOTAL, LANE(vector));
+  EACH_LANE LANE(lanes.total) += TERM(CONVERT(TOTAL, LANE(vector)));
   return lanes;
 }
 

@@ -1,0 +1,3 @@
+// A sum adds the elements' squares, which have twice their bits.
+#define TERM(value) ((value) * (value))
+#define TERM_GROWS 1
