@@ -38,16 +38,16 @@ class NumpyBackend(HostBackend):
 def _reduction(problem: Reduction, array: Array) -> Call:
     total, term = np.dtype(problem.total), problem.parts.term
 
-    def added() -> Any:
+    def terms() -> Any:
         with np.errstate(over="ignore"):
-            return np.sum(array if term == "plain" else TERMS[term](array.astype(total)), dtype=total)
+            return np.sum(TERMS[term](array.astype(total)), dtype=total)
 
     fields: dict[str, Callable[[], Any]] = {
         "lowest": lambda: np.min(array),
         "highest": lambda: np.max(array),
         "lowest_at": lambda: np.argmin(array),
         "highest_at": lambda: np.argmax(array),
-        "total": added,
+        "total": terms if term not in ("", "plain") else lambda: np.sum(array, dtype=total),
         "count": lambda: np.count_nonzero(array),
     }
     parts = [fields[name] for name in problem.parts.fields]

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ import typer
 
 if TYPE_CHECKING:
     from backends.devices import DeviceInfo
-    from harness.compare import RunComparison
+    from harness.comparable import Difference
     from harness.runs import Run
     from harness.session import Plan
 
@@ -280,7 +280,7 @@ def compare_runs(
 
     with _asked():
         found = compare(load_run(run_a), load_run(run_b), band)
-    _refuse_other_machines(found, force)
+    _refuse_other_machines(found.differences, force)
     if as_json:
         show_json(found.to_json())
     else:
@@ -289,13 +289,15 @@ def compare_runs(
         raise typer.Exit(_FAILURE)
 
 
-def _refuse_other_machines(found: RunComparison, force: bool) -> None:
-    """Says what differs between the machines of two runs, and ends with exit code 3 if it matters."""
+def _refuse_other_machines(differences: Sequence[Difference], force: bool) -> None:
+    """Says what differs between the machines of two runs, and ends with exit code 3 if it matters: a ratio
+    then says as much of the machines as of the cases.
+    """
     from harness.console import complain
     from harness.showing import tell_differences
 
-    tell_differences(found)
-    if found.obstacles and not force:
+    tell_differences(differences)
+    if any(difference.matters for difference in differences) and not force:
         complain("error: these runs are not comparable; --force compares them all the same")
         raise typer.Exit(_NOT_COMPARABLE)
 
@@ -314,14 +316,14 @@ def compare_verdicts(
     Exit codes: 0 fine, 1 fewer than 95 % are, 2 a file that cannot be read or shares no ratio, 3 environments
     that differ in what matters.
     """
-    from harness.compare import compare
+    from harness.compare import machine_differences
     from harness.runs import load_run
     from harness.showing import show_repeated
     from reports.repeated import repeated
 
     with _asked():
         a, b = load_run(run_a), load_run(run_b)
-        _refuse_other_machines(compare(a, b, band), force)
+        _refuse_other_machines(machine_differences(a, b), force)
         found = repeated(a, b, band)
     if not show_repeated(found, as_json):
         raise typer.Exit(_FAILURE)

@@ -62,11 +62,6 @@ class RunComparison:
     confidence: float = CONFIDENCE
 
     @property
-    def obstacles(self) -> list[Difference]:
-        """The differences that matter: with any, a ratio says as much of the machines as of the cases."""
-        return [difference for difference in self.differences if difference.matters]
-
-    @property
     def counts(self) -> dict[str, int]:
         """How many cases have each verdict, in the order of VERDICTS, and how many only A measured: lost."""
         found = [pair.verdict for pair in self.matched]
@@ -111,18 +106,32 @@ def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
     records_a, records_b = _by_case(a), _by_case(b)
     measured_a, measured_b = _measured(a, records_a), _measured(b, records_b)
     both = [case for case in measured_a if case in measured_b]
-    if not both:
-        raise ValueError(
-            f"{_named(a)} and {_named(b)} have no measured case in common; "
-            "give two runs of one suite on the same backends and device numbers"
-        )
     return RunComparison(
-        differences=list(environment_differences(a.environment, b.environment, both)),
+        differences=_differences(a, b, both),
         matched=[_matched(*measured_a[case], *measured_b[case], band) for case in both],
         only_a=[_alone(case, records_b) for case in measured_a if case not in measured_b],
         only_b=[_alone(case, records_a) for case in measured_b if case not in measured_a],
         band=band,
     )
+
+
+def machine_differences(a: Run, b: Run) -> list[Difference]:
+    """What differs between the machines of two runs, as far as it concerns the cases that both measured.
+
+    Raises:
+        ValueError: if no case was measured in both.
+    """
+    measured_a, measured_b = (_measured(run, _by_case(run)) for run in (a, b))
+    return _differences(a, b, [case for case in measured_a if case in measured_b])
+
+
+def _differences(a: Run, b: Run, both: Sequence[Case]) -> list[Difference]:
+    if not both:
+        raise ValueError(
+            f"{_named(a)} and {_named(b)} have no measured case in common; "
+            "give two runs of one suite on the same backends and device numbers"
+        )
+    return list(environment_differences(a.environment, b.environment, both))
 
 
 def _named(run: Run) -> str:

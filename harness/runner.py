@@ -72,11 +72,15 @@ class RunOptions:
         (:class:`harness.measure.Options`).
         """
         return {
-            "shifts": self.contexts.get(key, 1) > 1,
+            "shifts": self.has_several(key),
             "seed": self.seed,
             "image": str(self.image.resolve()) if self.image else None,
             "shared": shared,
         }
+
+    def has_several(self, key: str) -> bool:
+        """Whether the device of that key has several contexts in a process: one in each block."""
+        return self.contexts.get(key, 1) > 1
 
     def share(self, case: Case, lean: bool) -> Share:
         """What one of the blocks that measure a case has to do; a lean one shares it with all contexts."""
@@ -282,10 +286,12 @@ class _Workers:
         in this block: a context takes longer to open than the empty kernel to measure in it. A worker that
         cannot is ended, as a fresh process will do.
         """
-        several = {
-            other for other, there in self._block.items() if there != block and self._has_several(other)
+        renewed = {
+            each: worker
+            for each, worker in self._live.items()
+            if each == key
+            or (self._block[each] != block and self._options.has_several(f"{each[0]}:{each[1]}"))
         }
-        renewed = {each: worker for each, worker in self._live.items() if each in several | {key}}
         for worker in renewed.values():
             worker.begin_renewal()
         for each, worker in renewed.items():
@@ -294,10 +300,6 @@ class _Workers:
                 worker.end_renewal(self._options.start_limit_s)
             except WorkerFailed:
                 self._retire(each)
-
-    def _has_several(self, key: tuple[str, int]) -> bool:
-        """Whether a device has several contexts in a process, and so one in each of its blocks."""
-        return self._options.contexts.get(f"{key[0]}:{key[1]}", 1) > 1
 
     def _start(self, key: tuple[str, int]) -> Worker:
         if key in self._given_up:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from harness.comparable import Difference
 from harness.compare import Matched, RunComparison
 from harness.console import complain, print_table, say, show_json, show_table
 from harness.doctor import nvidia_present
@@ -101,9 +102,9 @@ def _plain(test: SelfTest) -> dict[str, object]:
     }
 
 
-def tell_differences(found: RunComparison) -> None:
+def tell_differences(differences: Iterable[Difference]) -> None:
     """Says on stderr what differs between the machines of two runs."""
-    for difference in found.differences:
+    for difference in differences:
         complain(write.plain(f"{'differs' if difference.matters else 'note'}: {difference}"))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.runs import Run
-from harness.stats import BAND, Interval
+from harness.stats import BAND, Interval, check_band
 from reports.frame import frame
 from reports.ratios import Comparison, comparisons
 
@@ -115,6 +115,7 @@ def repeated(a: Run, b: Run, band: float = BAND) -> list[Repeated]:
     Raises:
         ValueError: if both runs have no pair in common, or the band is none.
     """
+    check_band(band)
     told_a, told_b = (_by_sides(run, band) for run in (a, b))
     found = [
         Repeated(one.device_name, one.first, one.second, pairs)
