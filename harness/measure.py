@@ -20,7 +20,7 @@ from backends.devices import DeviceArray, KernelTimes, Launch
 from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
 from harness import bias, clocks, ledgers, placement
 from harness.clocks import Budget, Timer
-from harness.inputs import HostData, Inputs
+from harness.inputs import KEPT_SHARE, HostData, Inputs
 from harness.problems import Empty, Verification
 from harness.problems.base import compare
 from harness.records import Case, Clock, Record
@@ -138,6 +138,28 @@ class Measurer:
             raise
         except BackendError as error:
             return Record(case, "failed", reason_of(error))
+
+    def prepare(self, case: Case) -> None:
+        """Does what a case needs done once: its source and answer, and all that is compiled for it.
+
+        Of one source, for a cold case too, and of none so large that it may not stay: other workers prepare
+        for the same problem at this moment, on the same device. What a backend cannot do, the measurement
+        tells.
+
+        Raises:
+            DeviceLost, or what is no BackendError: see :meth:`measure`.
+        """
+        most = KEPT_SHARE * self.backend.device.memory_bytes
+        if self.backend.unsupported(case.problem, case.variant) or case.problem.source_bytes > most:
+            return
+        try:
+            with self.ready(replace(case, cache="hot")) as ready:
+                ready.prepared.enqueue(0)
+                self.backend.synchronize()
+        except DeviceLost:
+            raise
+        except BackendError:
+            return
 
     def _measured(self, case: Case, share: Share) -> Record:
         with self.ready(case) as ready:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from harness.schedule import (
     contexts_of,
     first_blocks_end,
     further_blocks_end,
+    problem_of,
     turns,
 )
 from harness.watch import Snapshot, watched
@@ -38,6 +39,9 @@ LAUNCH_SAMPLES = 3
 """Of the empty kernel in a context: with it every other time there is compared, so that none may be bad."""
 LIMIT_SHARE = 4
 """The most that a budget grants the timing of a case is its limit divided by this."""
+
+_Key = tuple[str, int]
+"""A backend's name and its device's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,8 @@ class _Run:
         self._began_at = math.inf
         self._allotment: Allotment | None = None
         self._to_measure = 0
+        # Seconds, a case's part of what its problem's preparation took.
+        self._prepared: dict[Case, float] = {}
 
     def note(self, record: Record) -> None:
         """Takes note of what a record of one block means for the blocks to come."""
@@ -183,11 +189,25 @@ class _Run:
                     for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):
                         of_block = list(turns_of_block)
                         enough = self._enough(of_block)
-                        for turn in of_block:
-                            progress(Progress(done, len(left), last, turn.case))
-                            last = self._turn(workers, turn, turn.case in enough) or last
-                            done += 1
+                        for _, beside in groupby(of_block, key=lambda turn: problem_of(turn.case)):
+                            of_problem = list(beside)
+                            for turn in of_problem:
+                                progress(Progress(done, len(left), last, turn.case))
+                                if turn is of_problem[0]:
+                                    self._prepare(workers, of_problem)
+                                last = self._turn(workers, turn, turn.case in enough) or last
+                                done += 1
         progress(Progress(len(left), len(left), last, None))
+
+    def _prepare(self, workers: _Workers, of_problem: Sequence[Turn]) -> None:
+        """Prepares for a problem where a process meets it first: then nobody has compiled anything yet."""
+        cases = [
+            turn.case for turn in of_problem if self._is_to_measure(turn) and turn.case not in self._over
+        ]
+        if cases:
+            start = time.monotonic()
+            workers.prepare(cases)
+            self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
 
     def _enough(self, of_block: Sequence[Turn]) -> set[Case]:
         """The cases of a block that are known well enough; all of a further one for which time is over."""
@@ -238,50 +258,92 @@ class _Run:
             return record
 
         record = watched(once, lambda: self._look(turn.case))
-        wall = time.monotonic() - start
+        wall = time.monotonic() - start + self._prepared.pop(turn.case, 0.0)
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
         return replace(record, ledger={**record.ledger, "wall_seconds": wall})
+
+
+def _key_of(case: Case) -> _Key:
+    return case.backend, case.device
 
 
 class _Workers:
     """The live worker of each backend's device. A context manager: none outlives it.
 
     ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
+    ``failed`` are the cases that did so while they were prepared.
     """
 
     def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
         self._options, self._shared, self._pictured = options, shared, pictured
-        self._live: dict[tuple[str, int], Worker] = {}
-        self._block: dict[tuple[str, int], int] = {}
-        self._given_up: dict[tuple[str, int], str] = {}
+        self._live: dict[_Key, Worker] = {}
+        self._block: dict[_Key, int] = {}
+        self._given_up: dict[_Key, str] = {}
+        self._failed: dict[Case, Record] = {}
+
+    def prepare(self, cases: Sequence[Case]) -> None:
+        """Has the workers of the cases of a problem start, make sources and compile, all at the same time:
+        no one measures meanwhile. Of what fails, the measurement tells.
+        """
+        of_key = {key: list(group) for key, group in groupby(sorted(cases, key=_key_of), key=_key_of)}
+        if len(of_key) == 1:
+            return
+        self._open(of_key)
+        for at_a_time in zip_longest(*of_key.values()):
+            asked = [case for case in at_a_time if case and _key_of(case) in self._live]
+            for case in asked:
+                self._live[_key_of(case)].tell({"prepare": case.to_json()})
+            for case in asked:
+                record, _ = self._answered(case)
+                if _key_of(case) not in self._live:
+                    # It has ended its worker, and would again.
+                    self._failed[case] = record
 
     def measure(self, turn: Turn, share: Share) -> tuple[Record, list[dict[str, Any]]]:
         """The record of a turn and the pictures that came with it."""
         case = turn.case
-        key = case.backend, case.device
+        if case in self._failed:
+            return self._failed.pop(case), []
         try:
-            worker = self._worker(key, turn.block)
-            request = {"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)}
-            answer = worker.ask(request, self._options.limit_s)
+            worker = self._worker(_key_of(case), turn.block)
+        except WorkerFailed as error:
+            return Record(case, "failed", str(error)), []
+        worker.tell({"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)})
+        return self._answered(case)
+
+    def _answered(self, case: Case) -> tuple[Record, list[dict[str, Any]]]:
+        """What the worker that was asked for a case answers; one that does not, or must not go on, is
+        ended.
+        """
+        key = _key_of(case)
+        try:
+            answer = self._live[key].answer(self._options.limit_s)
             if answer["last"]:
                 self._retire(key)
             return Record.from_json(answer["record"]), self._pictures(case, answer["crops"])
         except WorkerFailed as error:
-            self._retire(key)
-            return Record(case, "failed", str(error)), []
+            reason = str(error)
         except (KeyError, TypeError, ValueError) as error:
-            self._retire(key)
-            return Record(case, "failed", f"the worker's answer cannot be read: {error!r}"), []
+            reason = f"the worker's answer cannot be read: {error!r}"
+        self._retire(key)
+        return Record(case, "failed", reason), []
 
-    def _worker(self, key: tuple[str, int], block: int) -> Worker:
-        """The worker of a device, which was in no block but this with the context that it is in."""
+    def _worker(self, key: _Key, block: int) -> Worker:
+        """The worker of a device, which was in no block but this with the context that it is in.
+
+        Raises:
+            WorkerFailed: if the device was given up.
+        """
         if self._block.setdefault(key, block) != block:
             self._block[key] = block
             self._renew(key, block)
-        return self._live.get(key) or self._start(key)
+        self._open([key])
+        if key in self._given_up:
+            raise WorkerFailed(self._given_up[key])
+        return self._live[key]
 
-    def _renew(self, key: tuple[str, int], block: int) -> None:
+    def _renew(self, key: _Key, block: int) -> None:
         """Has the live worker begin with a fresh context, and at the same time all others that will need one
         in this block: a context takes longer to open than the empty kernel to measure in it. A worker that
         cannot is ended, as a fresh process will do.
@@ -293,32 +355,38 @@ class _Workers:
             or (self._block[each] != block and self._options.has_several(f"{each[0]}:{each[1]}"))
         }
         for worker in renewed.values():
-            worker.begin_renewal()
+            worker.tell({"renew": True})
         for each, worker in renewed.items():
             self._block[each] = block
             try:
-                worker.end_renewal(self._options.start_limit_s)
+                worker.wait_until_open(self._options.start_limit_s)
             except WorkerFailed:
                 self._retire(each)
 
-    def _start(self, key: tuple[str, int]) -> Worker:
-        if key in self._given_up:
-            raise WorkerFailed(self._given_up[key])
-        backend, device = key
-        name = self._options.classes.get(backend, backend)
+    def _open(self, keys: Iterable[_Key]) -> None:
+        """Starts a worker for each device that has none, all at the same time; gives up those that cannot be
+        started.
+        """
+        reasons = {key: "" for key in keys if key not in self._live and key not in self._given_up}
         for _ in range(STARTS):
-            try:
+            for backend, device in reasons:
+                name = self._options.classes.get(backend, backend)
                 options = self._options.for_worker(self._shared, f"{backend}:{device}")
-                worker = Worker(name, device, options, self._options.start_limit_s)
-            except WorkerFailed as error:
-                reason = f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"
-            else:
-                self._live[key] = worker
-                return worker
-        self._given_up[key] = reason
-        raise WorkerFailed(reason)
+                self._live[backend, device] = Worker(name, device, options)
+            reasons = {key: reason for key in reasons if (reason := self._failure_of_start(key))}
+        self._given_up |= reasons
 
-    def _retire(self, key: tuple[str, int]) -> None:
+    def _failure_of_start(self, key: _Key) -> str:
+        """Waits for a worker that was just started; why it did not, where it did not."""
+        try:
+            self._live[key].wait_until_open(self._options.start_limit_s)
+        except WorkerFailed as error:
+            self._retire(key)
+            backend, device = key
+            return f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"
+        return ""
+
+    def _retire(self, key: _Key) -> None:
         worker = self._live.pop(key, None)
         if worker:
             worker.kill()

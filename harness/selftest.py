@@ -159,7 +159,9 @@ def _process(
     workers: list[Worker] = []
     try:
         for _ in range(2):
-            workers.append(Worker(name, device.index, options.for_worker(shared), options.start_limit_s))
+            workers.append(Worker(name, device.index, options.for_worker(shared)))
+        for worker in workers:
+            worker.wait_until_open(options.start_limit_s)
         for case, number in product(cases, range(each)):
             # Whatever it does to a side to be the second, each side is now and then.
             first = (number + process) % 2

@@ -6,11 +6,13 @@ in every process.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import pickle
 import shutil
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +44,9 @@ class Shared:
     def answer(self, problem: Problem, compute: Callable[[], Any]) -> Any:
         """The answer to ``problem``; computed and kept where nobody has."""
         path = self._path(problem, _ANSWER)
-        try:
-            return pickle.loads(path.read_bytes())
-        except FileNotFoundError:
+        with self._alone():
+            if path.exists():
+                return pickle.loads(path.read_bytes())
             answer = compute()
             data = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
             there = sum(entry.stat().st_size for entry in self._folder.glob(f"*{_ANSWER}"))
@@ -59,19 +61,30 @@ class Shared:
         run comes to it again.
         """
         path = self._path(key, _SOURCE)
-        try:
-            # Mapped, not read; what is written to it would stay in this process.
-            return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-        except FileNotFoundError:
+        with self._alone():
+            if path.exists():
+                # Mapped, not read; what is written to it would stay in this process.
+                return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
             array = make()
             if array.nbytes >= LEAST_SOURCE_BYTES and self._make_room(array.nbytes):
                 _keep(path, lambda part: _save(part, array))
             return array
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One worker at a time: those that prepare for the same problem find what the first has made."""
+        folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            # Of the operating system's, which goes with a worker that is killed.
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
     def _make_room(self, nbytes: int) -> bool:
         """Removes the oldest sources as far as another one needs; whether it fits then.
 
-        To be called by one worker at a time, as one is busy: what is half written a killed one has left.
+        To be called by one worker at a time: what is half written then a killed one has left.
         """
         for path in self._folder.iterdir():
             if path.suffix not in (_ANSWER, _SOURCE):

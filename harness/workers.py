@@ -25,14 +25,12 @@ class WorkerFailed(Exception):
 
 
 class Worker:
-    """A live ``python -m harness.worker`` in a session of its own, so that a kill takes its children too."""
+    """A live ``python -m harness.worker`` in a session of its own, so that a kill takes its children too.
 
-    def __init__(self, backend: str, device: int, options: Mapping[str, Any], limit_s: float) -> None:
-        """Starts the process and waits until it has opened the device.
+    Starts the process; :meth:`wait_until_open` must follow.
+    """
 
-        Raises:
-            WorkerFailed: if it has not within ``limit_s`` seconds; nothing of it is left then.
-        """
+    def __init__(self, backend: str, device: int, options: Mapping[str, Any]) -> None:
         # A file, not a pipe: nobody needs to read it, so it cannot fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
@@ -48,32 +46,52 @@ class Worker:
         self._stdin: IO[bytes] = self._process.stdin
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
+
+    def wait_until_open(self, limit_s: float) -> None:
+        """Waits until the worker has opened its device: after its start, and after a request to renew.
+
+        Raises:
+            WorkerFailed: if it has not within ``limit_s`` seconds; nothing of it is left then.
+        """
         try:
-            _check_hello(self._answer(limit_s))
+            hello = self.answer(limit_s)
+            if "unavailable" in hello:
+                raise WorkerFailed(str(hello["unavailable"]))
         except BaseException:
             self.kill()
             raise
 
     def ask(self, request: Mapping[str, Any], limit_s: float) -> dict[str, Any]:
-        """The worker's answer.
+        """The worker's answer to a request; see :meth:`answer`."""
+        self.tell(request)
+        return self.answer(limit_s)
+
+    def tell(self, request: Mapping[str, Any]) -> None:
+        """A request, without waiting for its answer: meanwhile others can be told theirs."""
+        # A worker that is already dead says so by its answer's absence.
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(json.dumps(request).encode() + b"\n")
+            self._stdin.flush()
+
+    def answer(self, limit_s: float) -> dict[str, Any]:
+        """The worker's next answer.
 
         Raises:
             WorkerFailed: if there is none within ``limit_s`` seconds; kill the worker then.
         """
-        self._tell(request)
-        return self._answer(limit_s)
-
-    def begin_renewal(self) -> None:
-        """Has the worker open its device in a fresh context; :meth:`end_renewal` must follow."""
-        self._tell({"renew": True})
-
-    def end_renewal(self, limit_s: float) -> None:
-        """Waits for the fresh context.
-
-        Raises:
-            WorkerFailed: if it is not there within ``limit_s`` seconds; kill the worker then.
-        """
-        _check_hello(self._answer(limit_s))
+        try:
+            line = self._answers.get(timeout=limit_s)
+        except queue.Empty:
+            raise WorkerFailed(f"no answer within {limit_s:g} s{self._last_words()}") from None
+        if not line:
+            raise WorkerFailed(f"the worker {self._end()}{self._last_words()}")
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise WorkerFailed(f"the worker's answer is not a JSON object: {line[:200]!r}")
+        return answer
 
     def finish(self) -> None:
         """Lets the worker end by itself, for a few seconds."""
@@ -96,33 +114,12 @@ class Worker:
             self._stdin.close()
         self._stderr.close()
 
-    def _tell(self, request: Mapping[str, Any]) -> None:
-        # A worker that is already dead says so by its answer's absence.
-        with contextlib.suppress(BrokenPipeError):
-            self._stdin.write(json.dumps(request).encode() + b"\n")
-            self._stdin.flush()
-
     def _read(self, stdout: IO[bytes]) -> None:
         """In a thread of its own, asleep during a measurement. An empty answer is the end."""
         with stdout:
             for line in stdout:
                 self._answers.put(line)
         self._answers.put(b"")
-
-    def _answer(self, limit_s: float) -> dict[str, Any]:
-        try:
-            line = self._answers.get(timeout=limit_s)
-        except queue.Empty:
-            raise WorkerFailed(f"no answer within {limit_s:g} s{self._last_words()}") from None
-        if not line:
-            raise WorkerFailed(f"the worker {self._end()}{self._last_words()}")
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            raise WorkerFailed(f"the worker's answer is not a JSON object: {line[:200]!r}")
-        return answer
 
     def _end(self) -> str:
         """How the process ended, in words."""
@@ -140,8 +137,3 @@ class Worker:
         raw = os.pread(self._stderr.fileno(), _STDERR_BYTES, max(0, size - _STDERR_BYTES))
         lines = [line for line in raw.decode(errors="replace").splitlines() if line.strip()]
         return "; its last words:\n" + "\n".join(lines[-_STDERR_LINES:]) if lines else ""
-
-
-def _check_hello(hello: Mapping[str, Any]) -> None:
-    if "unavailable" in hello:
-        raise WorkerFailed(str(hello["unavailable"]))

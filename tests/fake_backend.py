@@ -32,6 +32,8 @@ from harness.variants import Plain, Variant
 ENVIRONMENT = "FAKE_FAULTS"
 DIARY = "FAKE_DIARY"
 """Names a file that every opening, and every child process, is written to."""
+EARLY = "early "
+"""In front of a fault: of each call, not of its result."""
 DEVICE = DeviceInfo(
     backend="fake", index=0, name="fake", platform="fake", vendor="fake", driver="1", kind="gpu",
     compute_units=4, memory_bytes=2**30, max_allocation_bytes=2**28, local_memory_bytes=2**15,
@@ -191,6 +193,9 @@ class FakePrepared(Prepared):
         self._calls = 0
 
     def enqueue(self, i: int) -> None:
+        fault = fault_of(self.problem) or ""
+        if fault.startswith(EARLY):
+            _fail(fault.removeprefix(EARLY))
         clock = self.backend.clock
         seconds = clock.empty if isinstance(self.problem, Empty) else clock.call
         self.backend.submit(seconds, i % len(self.sources))

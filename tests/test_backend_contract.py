@@ -82,14 +82,15 @@ def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
     problem = Reduction("max", "int32", (70001,))
     with open_backend(any_device.backend, any_device.index) as backend:
         case = Case(any_device.backend, any_device.index, problem, backend.default_variant(problem))
-    worker = Worker(case.backend, case.device, RunOptions().for_worker(), 60)
+    worker = Worker(case.backend, case.device, RunOptions().for_worker())
     try:
+        worker.wait_until_open(60)
         for _ in range(2):
             share = asdict(Share(3, 0.05))
             answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, 60)
             assert (answer["record"]["status"], answer["record"]["reason"]) == ("ok", "")
-            worker.begin_renewal()
-            worker.end_renewal(60)
+            worker.tell({"renew": True})
+            worker.wait_until_open(60)
         worker.finish()
     finally:
         worker.kill()

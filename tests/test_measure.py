@@ -135,6 +135,48 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
     assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
 
 
+@pytest.mark.parametrize("case", [CASE, replace(CASE, cache="cold")], ids=["hot", "cold"])
+def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    make = Reduction.make_source
+
+    def noted(problem: Reduction, seed: int) -> Array:
+        made.append(seed)
+        return make(problem, seed)
+
+    monkeypatch.setattr(Reduction, "make_source", noted)
+    backend = FakeBackend(FakeClock())
+    ready = Measurer(backend, Options(seed=5), backend.clock.time)
+    ready.prepare(case)
+    assert made == [5]
+    assert backend.order == [0], "one call on one source"
+    assert ready.measure(case, FOUR).status == "ok"
+    assert made == [5]
+
+
+def test_nothing_is_prepared_for_that_could_not_stay_beside_the_others() -> None:
+    backend = FakeBackend(FakeClock())
+    elements = int(KEPT_SHARE * backend.device.memory_bytes) + 1
+    Measurer(backend, Options()).prepare(Case("fake", 0, Reduction("max", "int8", (elements,)), Plain()))
+    assert not backend.order
+
+
+@pytest.mark.parametrize("fault", ["unsupported", "BuildError", "early OutOfDeviceMemory"])
+def test_what_cannot_be_prepared_is_left_to_the_measurement(
+    monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
+    ready = measurer(FakeClock())
+    ready.prepare(CASE)
+    assert ready.measure(CASE, FOUR).status == ("skipped" if fault == "unsupported" else "failed")
+
+
+def test_a_device_lost_while_preparing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "early DeviceLost"}))
+    with pytest.raises(DeviceLost):
+        measurer(FakeClock()).prepare(CASE)
+
+
 def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "DeviceLost"}))
     with pytest.raises(DeviceLost):

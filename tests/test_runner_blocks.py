@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,13 @@ def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
     """The shares that workers are asked for from now on."""
     shares: list[Share] = []
-    real = Worker.ask
+    real = Worker.tell
 
-    def ask(worker: Worker, request: Any, limit_s: float) -> dict[str, Any]:
+    def tell(worker: Worker, request: Mapping[str, Any]) -> None:
         shares.extend(Share(**request["share"]) for _ in range("share" in request))
-        return real(worker, request, limit_s)
+        real(worker, request)
 
-    monkeypatch.setattr(Worker, "ask", ask)
+    monkeypatch.setattr(Worker, "tell", tell)
     return shares
 
 
@@ -140,13 +141,14 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
 
 
 def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin = Worker.begin_renewal
+    tell = Worker.tell
 
-    def killed(worker: Worker) -> None:
-        worker._process.kill()
-        begin(worker)
+    def killed(worker: Worker, request: Mapping[str, Any]) -> None:
+        if "renew" in request:
+            worker._process.kill()
+        tell(worker, request)
 
-    monkeypatch.setattr(Worker, "begin_renewal", killed)
+    monkeypatch.setattr(Worker, "tell", killed)
     found = run(tmp_path, CASES[:1], TWICE)
     assert [turn.status for turn in found.turns] == ["ok"] * 6
 
@@ -157,27 +159,30 @@ def test_contexts_of_a_block_are_opened_at_the_same_time(
     """Of the devices that have several: a third one keeps its only one."""
     told: list[tuple[str, str]] = []
     names: dict[int, str] = {}
-    start, begin, end = Worker.__init__, Worker.begin_renewal, Worker.end_renewal
+    start, tell, wait = Worker.__init__, Worker.tell, Worker.wait_until_open
 
     def started(worker: Worker, backend: str, device: int, *arguments: Any) -> None:
         names[id(worker)] = str(device)
         start(worker, backend, device, *arguments)
+        told.append(("start", str(device)))
 
-    def begun(worker: Worker) -> None:
-        told.append(("begin", names[id(worker)]))
-        begin(worker)
+    def begun(worker: Worker, request: Mapping[str, Any]) -> None:
+        if "renew" in request:
+            told.append(("begin", names[id(worker)]))
+        tell(worker, request)
 
     def ended(worker: Worker, limit_s: float) -> None:
         told.append(("end", names[id(worker)]))
-        end(worker, limit_s)
+        wait(worker, limit_s)
 
     monkeypatch.setattr(Worker, "__init__", started)
-    monkeypatch.setattr(Worker, "begin_renewal", begun)
-    monkeypatch.setattr(Worker, "end_renewal", ended)
+    monkeypatch.setattr(Worker, "tell", begun)
+    monkeypatch.setattr(Worker, "wait_until_open", ended)
     cases = [replace(CASES[0], device=device) for device in range(3)]
     options = replace(TWICE, processes=1, contexts={"fake:0": 3, "fake:2": 3})
     found = run(tmp_path, cases, options)
-    assert told == 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
+    starts = [(what, device) for what in ("start", "end") for device in "012"]
+    assert told == starts + 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
     assert [len([turn for turn in found.turns if turn.case == case]) for case in cases] == [3, 1, 3]
 
 

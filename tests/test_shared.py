@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from harness import shared as module
 from harness.problems import Array
 from harness.shared import Shared
+from tests.fake_runs import CASES
 
 
 class Maker:
@@ -106,6 +109,22 @@ def test_no_source_is_kept_where_the_disk_has_no_room(
     make = Maker(1)
     Shared(tmp_path).source("a", make)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("every_size")
+def test_who_comes_while_another_makes_a_source_waits_for_it(tmp_path: Path) -> None:
+    """As the workers do that prepare for the same problem: each has a folder open of its own."""
+    make = Maker(7)
+
+    def slowly() -> Array:
+        time.sleep(0.2)
+        return make()
+
+    with ThreadPoolExecutor(4) as pool:
+        found = [pool.submit(Shared(tmp_path).source, "a", slowly) for _ in range(4)]
+        told = [pool.submit(Shared(tmp_path).answer, CASES[0].problem, make) for _ in range(4)]
+        assert all((each.result() == 7).all() for each in (*found, *told))
+    assert make.times == 2, "a source and an answer"
 
 
 def test_a_small_source_is_not_kept(tmp_path: Path) -> None:

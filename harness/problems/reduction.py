@@ -13,6 +13,9 @@ from harness.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.base import Array, Verification, compare, require_sizes
 from harness.problems.operations import OPS, MinMaxLoc, Op, magnitude_of, total_of
 
+_PART = 2**16
+"""Elements of a source made at a time: they, and what lies between, stay in a processor's cache."""
+
 
 def _first(candidates: Array, value: Any, places: Array) -> Any:
     """The lowest of the places whose candidate is the value; if any is NaN, the value is."""
@@ -114,8 +117,12 @@ class Reduction:
 
     def _random_floats(self, rng: np.random.Generator) -> Array:
         bits = min(np.finfo(self.dtype).nmant, 52 - max(self.size - 1, 1).bit_length())
-        integers = rng.integers(-(2**bits), 2**bits, self.size, dtype=np.int64, endpoint=True)
-        return np.ldexp(integers.astype(np.float64), 4 - bits).astype(self.dtype)
+        grid = np.int32 if bits < 31 else np.int64
+        array = np.empty(self.size, self.dtype)
+        for start in range(0, self.size, _PART):
+            part = array[start : start + _PART]
+            part[:] = rng.integers(-(2**bits), 2**bits, part.size, grid, endpoint=True) * 2.0 ** (4 - bits)
+        return array
 
     def pack(self, array: Array) -> Array:
         return np.ascontiguousarray(array).reshape(-1)
