@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from harness.stats import speed_ratio, usable
+from harness.stats import geometric_mean, speed_ratio, usable
 from reports import format as write
 from reports.frame import measured
+from reports.headline import KINDS
 from reports.ratios import SIDES
 from reports.tables import Cell, Line, Table
 
-HEADINGS = (
-    ("problem", "operation; for images output, mask and border"),
-    ("type", "element type; images with channels"),
+_SIZE = (
     ("size", "shape of the array; width x height of an image; bytes of a source"),
     ("cache", "hot or cold"),
+)
+_CLOCKS = (
     ("queue", "gated queue of both"),
     ("queue net", "the same, each less its empty kernel"),
     ("event", "each API's own timer"),
     ("event net", "the same, each less its empty kernel"),
     ("kernel / event", "CUDA's kernels by CUPTI against OpenCL's event, the nearest that it has"),
     ("kernel / event net", "the same, each less its empty kernel"),
+)
+HEADINGS = (
+    ("problem", "operation; for images output, mask and border"),
+    ("type", "element type; images with channels"),
+    *_SIZE,
+    *_CLOCKS,
     ("span", "the largest of these over the smallest"),
     ("variant", "the same on both sides"),
+)
+MEAN_HEADINGS = (
+    ("device", "the hardware"),
+    ("problems", "all that were measured of this kind"),
+    *_SIZE,
+    ("kernels", "how many, each the same on both sides"),
+    *_CLOCKS,
 )
 
 
@@ -93,6 +107,42 @@ def _agreement(group: pd.DataFrame) -> Iterator[Agreement]:
 def agreement_table(found: list[Agreement]) -> Table:
     """The ratios side by side."""
     return Table(HEADINGS, tuple(map(_line, found)), frozenset(range(4, 11)), {})
+
+
+def mean_table(found: list[Agreement]) -> Table:
+    """Geometric means of the ratios, by device, kind of problem, size (smallest first) and cache state."""
+    groups: dict[tuple[str, ...], list[Agreement]] = {}
+    for each in sorted(found, key=lambda agreement: agreement.opencl["elements"]):
+        row = each.opencl
+        key = (row["physical"], row["kind"], row["size"], row["cache"])
+        groups.setdefault(key, []).append(each)
+    # By kind before size, in the order of measurement.
+    kinds = list(dict.fromkeys((each.opencl["physical"], each.opencl["kind"]) for each in found))
+    ordered = sorted(groups, key=lambda key: kinds.index((key[0], key[1])))
+    return Table(
+        MEAN_HEADINGS, tuple(_mean_line(groups[key]) for key in ordered), frozenset(range(4, 11)), {}
+    )
+
+
+def _mean_line(found: list[Agreement]) -> Line:
+    row = found[0].opencl
+    cells = (
+        Cell(row["device_name"]),
+        Cell(KINDS[row["kind"]]),
+        Cell(row["size"], str(row["elements"])),
+        Cell(row["cache"]),
+        Cell(str(len(found))),
+        *(_mean_cell(ratios) for ratios in zip(*(each.ratios for each in found), strict=True)),
+    )
+    return Line(cells, {})
+
+
+def _mean_cell(ratios: Sequence[float]) -> Cell:
+    known = usable(ratios)
+    if not known:
+        return _cell(math.nan, "no kernel has both of these clocks")
+    title = f"{len(known)} of {len(ratios)}: {write.ratio(min(known))} to {write.ratio(max(known))}"
+    return _cell(geometric_mean(known), title)
 
 
 def _line(found: Agreement) -> Line:

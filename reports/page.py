@@ -23,7 +23,7 @@ from harness.levelling import FEWEST_CONTEXTS
 from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
 from harness.stopping import NARROW
 from reports import format as write
-from reports.agreement import agreement_table, agreements
+from reports.agreement import agreement_table, agreements, mean_table
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
 from reports.controls import control_table
 from reports.frame import bandwidths, device_table, frame, measured
@@ -74,6 +74,7 @@ class Section:
     headlines: Sequence[Headline]
     ratios: Sequence[Ratios]
     clocks: Table
+    clock_means: Table
     launching: Table
     controls: Table
     steps: Sequence[Chart]
@@ -145,6 +146,7 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
     used = set(table["device"])
     there = {f"{backend}:{index}": d for (backend, index), d in device_table(run.environment).items()}
     climbed = list(climbs(table))
+    by_clock = agreements(table)
     return Section(
         name=name,
         run=run,
@@ -153,7 +155,8 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         unused=[device for key, device in there.items() if key not in used],
         headlines=headlines(table, found),
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
-        clocks=agreement_table(agreements(table)),
+        clocks=agreement_table(by_clock),
+        clock_means=mean_table(by_clock),
         launching=launch_table(table),
         controls=control_table(run, band),
         steps=[_steps(f"{name}-steps{number}", climb) for number, climb in enumerate(climbed)],

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from harness.problems import Bandwidth
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.records import Clock, Record
 from harness.variants import BandwidthVariant, Plain
 from reports import render
-from reports.agreement import agreement_table, agreements
+from reports.agreement import agreement_table, agreements, mean_table
 from reports.charts import width_chart
 from reports.fairness import differences
 from reports.frame import frame
@@ -75,6 +75,34 @@ def test_the_page_shows_the_clocks_and_marks_contradictions() -> None:
     (line,) = agreement_table(agreements(frame(run))).lines
     assert "CUDA: by the queue clock the work takes 5.00 to 6.00 us, by the event" in line.cells[-2].title
     assert "clocks disagree" in comparisons(frame(run))[0].pairs["marks"].iloc[0]
+
+
+def test_means_are_by_kind_and_size_the_smallest_first() -> None:
+    def pair(problem: Problem, opencl_us: float, cuda_us: float) -> list[Record]:
+        sides = by_clocks("opencl", queue=opencl_us), by_clocks("cuda", queue=cuda_us, event=9)
+        return [replace(side, case=replace(side.case, problem=problem)) for side in sides]
+
+    large, small = ((2000, 1000), (20, 10))
+    records = [
+        *pair(Reduction("min", "int8", large), 4, 8),
+        *pair(Laplace("four", "wrap", "laplacian", "uint8", *large), 5, 5),
+        *pair(Reduction("max", "int8", small), 6, 3),
+        *pair(Reduction("sum", "int8", large), 2, 1),
+        *pair(Reduction("count_nonzero", "int8", large), 2, 8),
+    ]
+    table = mean_table(agreements(frame(run_of(*records))))
+    assert [len(line.cells) for line in table.lines] == [len(table.headings)] * 3
+    texts = [[cell.text for cell in line.cells[1:7]] for line in table.lines]
+    size = {shape: f"{shape[0]}x{shape[1]}" for shape in (large, small)}
+    missing = agreement_table(agreements(frame(run_of(*records)))).lines[0].cells[6].text
+    # 2, 0.5 and 4 at the large size.
+    assert texts[:2] == [
+        ["reductions", size[small], "hot", "1", "0.50", missing],
+        ["reductions", size[large], "hot", "3", "1.59", missing],
+    ]
+    assert texts[2][0] == "Laplace filters"
+    assert table.lines[1].cells[5].title == "3 of 3: 0.50 to 4.00"
+    assert table.lines[1].cells[6].title == "no kernel has both of these clocks"
 
 
 def test_a_page_without_both_apis_has_no_such_table() -> None:
