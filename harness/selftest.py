@@ -20,8 +20,8 @@ from harness import stats
 from harness.cases import expand
 from harness.levelling import Launches
 from harness.merging import merged_clock
+from harness.options import RunOptions
 from harness.records import Case, Clock, Record
-from harness.runner import RunOptions
 from harness.runs import Run
 from harness.stats import Blocks
 from harness.suite import Limits, ReductionBlock, Suite

@@ -15,8 +15,9 @@ from harness.controls import with_controls
 from harness.environment import describe, differences
 from harness.images import image_size
 from harness.lock import locked
+from harness.options import RunOptions
 from harness.records import Case
-from harness.runner import Progress, RunOptions, run_cases
+from harness.runner import Progress, run_cases
 from harness.runs import Run, RunWriter, load_run
 from harness.selftest import SelfTest, selftest, selftest_of
 from harness.suite import Suite, load_suite

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.options import RunOptions
 from harness.problems import OPS, Reduction
 from harness.records import Case, Record
-from harness.runner import Progress, RunOptions, run_cases
+from harness.runner import Progress, run_cases
 from harness.runs import Run, RunWriter, load_run
 from harness.variants import Plain
 from tests.fake_backend import ENVIRONMENT, FakeBackend

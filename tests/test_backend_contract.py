@@ -23,9 +23,9 @@ from backends import (
 )
 from backends.devices import ResultLocation
 from harness.measure import Share
+from harness.options import RunOptions
 from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.records import Case
-from harness.runner import RunOptions
 from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 from harness.workers import Worker
 from tests.checks import require

@@ -17,9 +17,10 @@ import psutil
 import pytest
 
 from backends import available
+from harness.options import RunOptions
 from harness.problems import OPS, Reduction
 from harness.records import Case, Record
-from harness.runner import RunOptions, run_cases
+from harness.runner import run_cases
 from harness.runs import RunWriter, load_run
 from harness.variants import ReductionVariant
 from tests.command import SUITE, Harness, harness, python

@@ -12,9 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.options import RunOptions
 from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
-from harness.runner import Progress, RunOptions, run_cases
+from harness.runner import Progress, run_cases
 from harness.runs import RunWriter, load_run
 from harness.shared import Shared
 from harness.variants import Plain

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from harness.measure import Share
+from harness.options import LAUNCH_SAMPLES, RunOptions
 from harness.problems import Empty
 from harness.records import Case, Record
-from harness.runner import LAUNCH_SAMPLES, LIMIT_SHARE, Progress, RunOptions, run_cases
+from harness.runner import LIMIT_SHARE, Progress, run_cases
 from harness.runs import RunWriter, load_run
 from harness.schedule import LEAST_S, Known
 from harness.variants import LaunchVariant

@@ -12,9 +12,9 @@ import pytest
 
 from harness import selftest as module
 from harness import session
+from harness.options import RunOptions
 from harness.problems import Reduction
 from harness.records import Case, Clock, Record
-from harness.runner import RunOptions
 from harness.runs import Run, RunWriter
 from harness.selftest import FEWEST_TO_HALVE, SUITE, SelfTest, selftest, selftest_of, verdict
 from harness.stats import Interval
