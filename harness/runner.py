@@ -5,7 +5,6 @@ for each, whatever happens.
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from harness.schedule import (
     problem_of,
     turns,
 )
+from harness.shared import shared_folder
 from harness.watch import Snapshot, watched
 
 LIMIT_SHARE = 4
@@ -120,7 +120,7 @@ class _Run:
         self._to_measure = sum(self._is_to_measure(turn) for turn in left)
         last: Record | None = None
         done = 0
-        with tempfile.TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
+        with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda turn: turn.process):
                 with Crew(self._options, shared, self._pictured) as crew:
                     for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):

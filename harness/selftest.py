@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from harness.merging import merged_clock
 from harness.options import RunOptions
 from harness.records import Case, Clock, Record
 from harness.runs import Run
+from harness.shared import shared_folder
 from harness.stats import Blocks
 from harness.suite import Limits, ReductionBlock, Suite
 from harness.workers import Worker, WorkerFailed
@@ -133,7 +133,7 @@ def _device(
 ) -> SelfTest:
     parts: dict[tuple[Case, int, int], list[Clock]] = {}
     try:
-        with TemporaryDirectory(prefix="opencl-cuda-harness-") as shared:
+        with shared_folder() as shared:
             for process in range(options.processes):
                 progress(f"{device.key}: process {process + 1} of {options.processes}")
                 for key, clock in _process(device, cases, each, options, shared, process):

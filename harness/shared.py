@@ -11,6 +11,9 @@ import hashlib
 import os
 import pickle
 import shutil
+import stat
+import tempfile
+import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +32,49 @@ MOST_SOURCE_BYTES = 2**31
 FREE_SHARE = 0.25
 """The part of the disk's free space, with what they have taken of it, that the sources may take together."""
 
-_ANSWER, _SOURCE = ".answer", ".npy"
+PREFIX = "opencl-cuda-harness-"
+"""What the folders' names begin with, among the temporary files."""
+LEFT_AFTER_S = 60.0
+"""A folder that no run holds is younger than this only while its run begins."""
+
+_ANSWER, _SOURCE, _HELD = ".answer", ".npy", ".lock"
+
+
+@contextmanager
+def shared_folder() -> Iterator[str]:
+    """A folder for the workers of one run, gone at its end.
+
+    A run that is killed leaves its own, gigabytes maybe: the next run removes what no run holds. The lock is
+    the operating system's, on a file in the folder, so it goes with its holder.
+    """
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if _is_left(path):
+            shutil.rmtree(path, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    with (folder / f"run{_HELD}").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            yield str(folder)
+        finally:
+            # Before it lets go of the lock: nobody else is to remove it at the same time.
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether this is a folder of this user's that a run which is no more has left."""
+    try:
+        about = folder.lstat()
+        is_ours = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+        if not is_ours or time.time() - about.st_mtime < LEFT_AFTER_S:
+            return False
+        with (folder / f"run{_HELD}").open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        # Killed before it could hold it, or gone meanwhile.
+        return True
+    except OSError:
+        return False
+    return True
 
 
 class Shared:
@@ -87,7 +132,7 @@ class Shared:
         To be called by one worker at a time: what is half written then a killed one has left.
         """
         for path in self._folder.iterdir():
-            if path.suffix not in (_ANSWER, _SOURCE):
+            if path.suffix not in (_ANSWER, _SOURCE, _HELD):
                 path.unlink(missing_ok=True)
         kept = sorted(self._folder.glob(f"*{_SOURCE}"), key=lambda path: path.stat().st_mtime_ns)
         sizes = {path: path.stat().st_size for path in kept}

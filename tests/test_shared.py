@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from harness import shared as module
 from harness.problems import Array
-from harness.shared import Shared
+from harness.shared import Shared, shared_folder
 from tests.fake_runs import CASES
 
 
@@ -144,3 +145,47 @@ def test_a_full_disk_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyP
     make = Maker(3)
     assert (Shared(tmp_path).source("a", make) == 3).all()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_runs_folder_is_its_own_and_goes_with_it(temporary: Path) -> None:
+    with shared_folder() as one, shared_folder() as other:
+        assert one != other
+        assert Path(one).stat().st_mode & 0o077 == 0
+        Shared(Path(one)).source("a", Maker(1))
+        assert Path(one, "run.lock").exists(), "what makes room keeps the lock"
+    assert not list(temporary.iterdir())
+
+
+@pytest.mark.parametrize("was_held", [True, False])
+def test_what_a_killed_run_has_left_goes_with_the_next(temporary: Path, was_held: bool) -> None:
+    left = temporary / f"{module.PREFIX}left"
+    left.mkdir()
+    (left / "abc.npy").write_bytes(b"a gigabyte")
+    if was_held:
+        (left / "run.lock").touch()
+    os.utime(left, (0, 0))
+    with shared_folder():
+        assert not left.exists()
+
+
+def test_what_is_not_left_stays(temporary: Path) -> None:
+    """A run that lives, one that begins, another's files, a link to what is elsewhere."""
+    begins, elsewhere = temporary / f"{module.PREFIX}begins", temporary / "elsewhere"
+    for folder in (begins, elsewhere):
+        folder.mkdir()
+    link, lock = temporary / f"{module.PREFIX}link", temporary / f"{module.PREFIX}cpu.lock"
+    link.symlink_to(elsewhere)
+    lock.touch()
+    os.utime(lock, (0, 0))
+    os.utime(elsewhere, (0, 0))
+    with shared_folder() as lives:
+        os.utime(lives, (0, 0))
+        with shared_folder():
+            assert all(path.exists() for path in (Path(lives), begins, elsewhere, link, lock))
