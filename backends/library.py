@@ -4,7 +4,7 @@ must know of their answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -43,10 +43,10 @@ class Calls:
 class LibraryBackend(Backend):
     """A library's own functions: no variants, no limits, and of the problems those that it has.
 
-    ``terms``: what its sums add of each element (:data:`harness.problems.operations.TERMS`).
+    ``adds_others``: whether it has sums of something else than the elements themselves.
     """
 
-    terms: ClassVar[Collection[str]] = ("", "plain")
+    adds_others: ClassVar[bool] = False
 
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         if not isinstance(problem, (Reduction, Laplace)):
@@ -57,7 +57,7 @@ class LibraryBackend(Backend):
         if problem.source_bytes > limit:
             return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
         if isinstance(problem, Reduction):
-            if problem.parts.term not in self.terms:
+            if problem.parts.adds_others and not self.adds_others:
                 return f"no function of this library is used for {problem.op} here"
             return self._lacks_reduction(problem)
         return self._lacks_laplace(problem)

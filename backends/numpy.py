@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +22,7 @@ class NumpyBackend(HostBackend):
     name: ClassVar[str] = "numpy"
     title: ClassVar[str] = "NumPy"
     version: ClassVar[str] = np.__version__
-    terms: ClassVar[Collection[str]] = ("", *TERMS)
+    adds_others: ClassVar[bool] = True
 
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         self.require(problem, variant)
@@ -47,7 +47,7 @@ def _reduction(problem: Reduction, array: Array) -> Call:
         "highest": lambda: np.max(array),
         "lowest_at": lambda: np.argmin(array),
         "highest_at": lambda: np.argmax(array),
-        "total": terms if term not in ("", "plain") else lambda: np.sum(array, dtype=total),
+        "total": terms if problem.parts.adds_others else lambda: np.sum(array, dtype=total),
         "count": lambda: np.count_nonzero(array),
     }
     parts = [fields[name] for name in problem.parts.fields]

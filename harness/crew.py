@@ -54,7 +54,7 @@ class Crew:
         for at_a_time in zip_longest(*of_key.values()):
             asked = [case for case in at_a_time if case and _key_of(case) in self._live]
             for case in asked:
-                self._live[_key_of(case)].tell({"prepare": case.to_json()})
+                self._live[_key_of(case)].tell({"prepare": True, "case": case.to_json()})
             for case in asked:
                 record, _ = self._answered(case)
                 if _key_of(case) not in self._live:

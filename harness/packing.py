@@ -30,7 +30,7 @@ def violations(problem: Reduction, vector_width: int) -> list[str]:
 
 def _has_piece(problem: Reduction) -> bool:
     # Words are added up as they are.
-    return problem.parts.kernel in PACKED_OPS and problem.parts.term in ("", "plain")
+    return problem.parts.kernel in PACKED_OPS and not problem.parts.adds_others
 
 
 def _shares_words(element: Dtype) -> bool:

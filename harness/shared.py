@@ -120,7 +120,7 @@ class Shared:
         """One worker at a time: those that prepare for the same problem find what the first has made."""
         folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            # Of the operating system's, which goes with a worker that is killed.
+            # The operating system's lock: it goes with a worker that is killed.
             fcntl.flock(folder, fcntl.LOCK_EX)
             yield
         finally:

@@ -2,9 +2,9 @@
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
 ``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool, "share": ...}`` with
-``{"record": ..., "crops": ..., "last": bool}``; ``{"prepare": case}``, which has it do what that case needs
-done once, with the same, but nothing measured; and ``{"renew": true}``, which has it open the device anew in
-a fresh context, as it answered first. After an answer with ``last`` the worker ends, because
+``{"record": ..., "crops": ..., "last": bool}``; ``{"prepare": true, "case": ...}``, which has it do what that
+case needs done once, with the same, but nothing measured; and ``{"renew": true}``, which has it open the
+device anew in a fresh context, as it answered first. After an answer with ``last`` the worker ends, because
 the device is lost or in an unknown state; after ``unavailable`` too. At the end of its input it ends as well.
 """
 
@@ -70,10 +70,9 @@ def _served(measurer: Measurer, requests: IO[str], answers: IO[str]) -> bool:
 
 def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
-    is_to_prepare = "prepare" in request
-    case = Case.from_json(request["prepare" if is_to_prepare else "case"])
+    case = Case.from_json(request["case"])
     try:
-        if is_to_prepare:
+        if "prepare" in request:
             measurer.prepare(case)
             return {"record": Record(case, "ok", "prepared").to_json(), "crops": {}, "last": False}
         record = measurer.measure(case, Share(**request["share"]))

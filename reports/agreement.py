@@ -111,17 +111,15 @@ def agreement_table(found: list[Agreement]) -> Table:
 
 def mean_table(found: list[Agreement]) -> Table:
     """Geometric means of the ratios, by device, kind of problem, size (smallest first) and cache state."""
-    groups: dict[tuple[str, ...], list[Agreement]] = {}
+    kinds = list(dict.fromkeys((each.opencl["physical"], each.opencl["kind"]) for each in found))
+    groups: dict[tuple[int, str, str], list[Agreement]] = {}
     for each in sorted(found, key=lambda agreement: agreement.opencl["elements"]):
         row = each.opencl
-        key = (row["physical"], row["kind"], row["size"], row["cache"])
+        # Kinds of problem in the order of measurement.
+        key = (kinds.index((row["physical"], row["kind"])), row["size"], row["cache"])
         groups.setdefault(key, []).append(each)
-    # By kind before size, in the order of measurement.
-    kinds = list(dict.fromkeys((each.opencl["physical"], each.opencl["kind"]) for each in found))
-    ordered = sorted(groups, key=lambda key: kinds.index((key[0], key[1])))
-    return Table(
-        MEAN_HEADINGS, tuple(_mean_line(groups[key]) for key in ordered), frozenset(range(4, 11)), {}
-    )
+    lines = (_mean_line(groups[key]) for key in sorted(groups, key=lambda key: key[0]))
+    return Table(MEAN_HEADINGS, tuple(lines), frozenset(range(4, 11)), {})
 
 
 def _mean_line(found: list[Agreement]) -> Line:

@@ -40,6 +40,11 @@ class Op:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", self.kernel or self.name)
 
+    @property
+    def adds_others(self) -> bool:
+        """Whether this is a sum of something else than the elements themselves."""
+        return self.term not in ("", "plain")
+
 
 class MinMaxLoc(NamedTuple):
     """The extremes of an array and the flat index, in C order, at which each is first met.
