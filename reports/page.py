@@ -29,8 +29,9 @@ from reports.controls import control_table
 from reports.frame import bandwidths, device_table, frame, measured
 from reports.headline import Headline, headlines
 from reports.launching import launch_table
+from reports.libraries import library_table
 from reports.published import published
-from reports.ratios import Comparison, comparisons
+from reports.ratios import Comparison, comparisons, library_pairs
 from reports.steps import Climb, climbs, steps_chart, steps_table
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
 
@@ -73,6 +74,7 @@ class Section:
     unused: Sequence[Mapping[str, Any]]
     headlines: Sequence[Headline]
     ratios: Sequence[Ratios]
+    libraries: Table
     clocks: Table
     clock_means: Table
     launching: Table
@@ -155,6 +157,7 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         unused=[device for key, device in there.items() if key not in used],
         headlines=headlines(table, found),
         ratios=[_ratios(f"{name}-ratio{number}", comparison) for number, comparison in enumerate(found)],
+        libraries=library_table(library_pairs(table, band)),
         clocks=agreement_table(by_clock),
         clock_means=mean_table(by_clock),
         launching=launch_table(table),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -27,10 +27,11 @@ FASTEST = "fastest"
 IDENTICAL = "same variant"
 FASTEST_IS_IDENTICAL = f"{FASTEST}, {IDENTICAL}"
 
+BEST_LIBRARY = "the best library"
 SIDES: dict[str, tuple[str, ...]] = {
     "OpenCL": ("opencl",),
     "CUDA": ("cuda",),
-    "the best library": ("library", "reference"),
+    BEST_LIBRARY: ("library", "reference"),
 }
 """The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
 
@@ -134,13 +135,31 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
         name = str(group["device_name"].iloc[0])
         for first, second in (
             ("OpenCL", "CUDA"),
-            ("OpenCL", "the best library"),
-            ("CUDA", "the best library"),
+            ("OpenCL", BEST_LIBRARY),
+            ("CUDA", BEST_LIBRARY),
         ):
             pairs = pd.DataFrame([asdict(pair) for pair in _pairs(group, first, second, band)])
             if len(pairs):
                 found.append(Comparison(str(physical), name, first, second, pairs, band))
     return found
+
+
+def library_pairs(table: pd.DataFrame, band: float = BAND) -> pd.DataFrame:
+    """OpenCL and CUDA beside each library by itself: one pair a problem, cache state, side and library, the
+    fastest variant of each, with the columns of :class:`Pair`.
+    """
+    groups = measured(table).groupby(["physical", "problem", "cache"], sort=False)
+    found = [asdict(pair) for _, group in groups for pair in _with_each_library(group, band)]
+    return pd.DataFrame(found, columns=[field.name for field in fields(Pair)])
+
+
+def _with_each_library(rows: pd.DataFrame, band: float) -> Iterator[Pair]:
+    libraries = rows[rows["role"].isin(SIDES[BEST_LIBRARY])]
+    for side in ("OpenCL", "CUDA"):
+        own = by_speed(rows[rows["role"].isin(SIDES[side])])
+        for _, of_library in libraries.groupby("backend", sort=False):
+            if len(own):
+                yield _pair(own.iloc[0], by_speed(of_library).iloc[0], FASTEST, band)
 
 
 def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator[Pair]:
