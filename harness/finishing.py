@@ -68,14 +68,15 @@ def alternating_fields(problem: Reduction) -> dict[str, str]:
 
 def _combined_in_memory(problem: Reduction) -> dict[str, str]:
     parts = problem.parts
-    kinds = {name: _IN_CELLS.get(parts.combine[name]) for name in parts.fields if name in parts.combine}
+    fields = problem.partial_fields
+    kinds = {name: _IN_CELLS.get(parts.combine[name]) for name in fields if name in parts.combine}
     found = {name: kind for name, kind in kinds.items() if kind}
-    return found if len(found) == len(parts.fields) else {}
+    return found if len(found) == len(fields) else {}
 
 
 def cell_bits(problem: Reduction) -> int:
     """Bits of the atomics that combine a problem's partial results: 32 or 64."""
-    names = problem.parts.fields
+    names = problem.partial_fields
     return max(32, *(8 * problem.partial_dtype[name].itemsize for name in names))
 
 
@@ -129,6 +130,8 @@ def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finis
     cells: dict[str, str | int] = {
         "CELL": {32: "uint", 64: "ulong"}[bits],
         "CELL_BITS": bits,
+        "CELL_LOWEST": "0" if problem.is_keyed else problem.element.lowest,
+        "CELL_HIGHEST": "~(ulong)0" if problem.is_keyed else problem.element.highest,
         "CELL_FIELDS": " ".join(fields),
     }
     return Finishing(
@@ -159,6 +162,7 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
     none = _none(problem, kinds)
     places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
     cells: dict[str, str | int] = {
+        "CELL": "ulong" if problem.is_keyed else problem.element.kept,
         "CELL_BITS": cell_bits(problem),
         "CELL_IS_FLOAT": int(any(problem.partial_dtype[name].kind == "f" for name in kinds)),
         "CELL_FIELDS": " ".join(f"FIELD({name}, {kind})" for name, kind in kinds.items()),
@@ -177,11 +181,18 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
 def _none(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
     """The partial result of no element, as the kernels' ``none()``."""
     none = np.zeros(1, problem.partial_dtype)
+    least, greatest = _extremes(problem)
     for name, kind in kinds.items():
         if kind != "ADDED":
-            least, greatest = (-np.inf, np.inf) if problem.element.is_float else integer_range(problem.dtype)
             none[name] = greatest if kind == "LEAST" else least
     return none.tobytes()
+
+
+def _extremes(problem: Reduction) -> tuple[float, float]:
+    """What nothing is less than, and nothing greater, of what the kernels hand on."""
+    if problem.is_keyed:
+        return integer_range("uint64")
+    return (-np.inf, np.inf) if problem.element.is_float else integer_range(problem.dtype)
 
 
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {

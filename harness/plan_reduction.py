@@ -85,7 +85,9 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * element.itemsize,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
-        "FINDS_PLACES": int(bool(problem.parts.places)),
+        # Packed, a work-item keeps the places of vectors only.
+        "FINDS_PLACES": int(bool(problem.parts.places) and variant.packing == "packed"),
+        "IS_KEYED": int(problem.is_keyed),
         "GROUP_SIZE": variant.group_size,
         "WAVE_WIDTH": max(1, device.wave_width),
         "SCRATCH_PARTIALS": scratch_partials(variant, device),
@@ -101,16 +103,15 @@ def _channel(element: Dtype) -> str:
 
 def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
     """The fields of a partial result with what combines each across a wave; empty where shuffles must."""
-    element, parts = problem.element, problem.parts
-    if device.compute_capability < _REDUX_CAPABILITY or "place" in parts.fields.values():
+    parts, fields = problem.parts, problem.partial_fields
+    if device.compute_capability < _REDUX_CAPABILITY or "place" in fields.values():
         return ""
+    ordered = {"element": _kind(problem.element), "key": "ulong"}
     functions = {
-        name: "wave_added" if kind != "element" else f"{_ACROSS_WAVE[parts.combine[name]]}_{_kind(element)}"
-        for name, kind in parts.fields.items()
+        name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered[kind]}" if kind in ordered else "wave_added"
+        for name, kind in fields.items()
     }
-    if any(
-        parts.fields[name] != "element" and problem.partial_dtype[name].kind == "f" for name in parts.fields
-    ):
+    if any(kind not in ordered and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
         # There is no instruction that adds floats.
         return ""
     return " ".join(f"FIELD({name}, {function})" for name, function in functions.items())

@@ -22,6 +22,7 @@ from harness.problems import (
     Bandwidth,
     Laplace,
     Reduction,
+    keys,
 )
 from harness.reduction_limits import OPENCL_ELEMENTS, TEXEL, WIDER_BYTES
 from harness.variants import (
@@ -146,9 +147,23 @@ def test_every_comparison_keeps_what_is_special(
 @pytest.mark.parametrize("packing", AXES["reduction"]["packing"])
 @pytest.mark.parametrize("stride", AXES["reduction"]["stride"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_ties_go_to_the_lowest_index(own_backend: Backend, dtype: str, stride: str, packing: str) -> None:
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_ties_go_to_the_lowest_index(
+    own_backend: Backend,
+    monkeypatch: pytest.MonkeyPatch,
+    has_keys: bool,
+    dtype: str,
+    stride: str,
+    packing: str,
+) -> None:
     """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
+    if not has_keys:
+        # As of an array too large for them.
+        monkeypatch.setattr(keys, "MAX_SIZE", 0)
+    elif DTYPES[dtype].itemsize > keys.MAX_BYTES:
+        pytest.skip(f"{dtype} leaves a key no room for a place")
     problem = Reduction("minmaxloc", dtype, (3001,))
+    assert problem.is_keyed is has_keys
     variant = ReductionVariant(
         vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
     )

@@ -88,8 +88,11 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
         ("min", "float32", 4097, ("atomics64", "awaits_groups", "orders_groups"), "alternating"),
         ("sum", "float32", 4097, (), "flagged"),
         ("sum", "float32", 4097, ("atomics64",), "last_group"),
-        ("minmaxloc", "int32", 4097, ("awaits_groups",), "last_group"),
-        ("minmaxloc", "int32", 4097, ("awaits_groups", "orders_groups"), "relaunch"),
+        ("minmaxloc", "int32", 4097, (), "alternating"),
+        ("minmaxloc", "float32", 4097, ("atomics64",), "last_group"),
+        ("minmaxloc", "int64", 4097, (), "flagged"),
+        ("minmaxloc", "int64", 4097, ("awaits_groups",), "last_group"),
+        ("minmaxloc", "int64", 4097, ("awaits_groups", "orders_groups"), "relaunch"),
     ],
 )
 def test_groups_are_joined_in_their_launch_where_the_device_can(

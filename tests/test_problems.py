@@ -21,6 +21,7 @@ from harness.problems import (
     problem_to_json,
 )
 from harness.problems.base import compare
+from harness.problems.keys import key_of
 from harness.problems.operations import sum_of
 
 PROBLEMS: list[Problem] = [
@@ -118,8 +119,14 @@ def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
         else:
             answer = Reduction(problem.parts.kernel, dtype, part.shape).reference(part)
             values = answer if isinstance(answer, tuple) else (answer,)
-        for name, value in zip(problem.parts.fields, values, strict=True):
-            partials[k][name] = value + 250 * k if name in problem.parts.places else value
+        found = dict(zip(problem.parts.fields, values, strict=True))
+        for place, name in problem.parts.places.items():
+            found[place] += 250 * k
+            if problem.is_keyed:
+                kept = problem.element.kept_numpy.type(found[name])
+                found[name] = key_of(kept, found.pop(place), problem.parts.combine[name] is np.maximum)
+        for name, value in found.items():
+            partials[k][name] = value
     assert problem.verify(problem.finish(partials), source).ok
 
 

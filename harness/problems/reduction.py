@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.dtypes import DTYPES, Dtype, integer_range
+from harness.problems import keys
 from harness.problems.base import Array, Verification, compare, require_sizes
 from harness.problems.operations import OPS, MinMaxLoc, Op, magnitude_of, total_of
 
@@ -81,6 +82,18 @@ class Reduction:
         return self.source_bytes
 
     @property
+    def is_keyed(self) -> bool:
+        """Whether the kernels hand on values with their places, as keys."""
+        return (
+            bool(self.parts.places) and self.element.itemsize <= keys.MAX_BYTES and self.size <= keys.MAX_SIZE
+        )
+
+    @property
+    def partial_fields(self) -> dict[str, str]:
+        """The fields of a kernel's ``partial_t``, as :attr:`Op.fields`, or ``"key"``."""
+        return dict.fromkeys(self.parts.combine, "key") if self.is_keyed else self.parts.fields
+
+    @property
     def partial_dtype(self) -> np.dtype[np.void]:
         """The structured NumPy dtype of a kernel's ``partial_t``."""
         types = {
@@ -88,8 +101,9 @@ class Reduction:
             "total": np.dtype(self.total),
             "count": np.dtype(np.uint64),
             "place": np.dtype(np.uint64),
+            "key": np.dtype(np.uint64),
         }
-        return np.dtype([(name, types[what]) for name, what in self.parts.fields.items()], align=True)
+        return np.dtype([(name, types[what]) for name, what in self.partial_fields.items()], align=True)
 
     def make_source(self, seed: int) -> Array:
         """Random values over the type's range.
@@ -134,7 +148,11 @@ class Reduction:
         """Merges ``raw``, partial results in an array of :attr:`partial_dtype`, into the answer."""
         merged = {name: ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()}
         for place, name in self.parts.places.items():
-            merged[place] = _first(raw[name], merged[name], raw[place])
+            if self.is_keyed:
+                is_highest = self.parts.combine[name] is np.maximum
+                merged[name], merged[place] = keys.from_key(merged[name], self.element.kept_numpy, is_highest)
+            else:
+                merged[place] = _first(raw[name], merged[name], raw[place])
         return self.answer([merged[name] for name in self.parts.fields])
 
     def answer(self, values: list[Any]) -> Any:

@@ -1,11 +1,11 @@
 // Each group combines its partial result into one cell a field by atomics, which only integers have; the group with the
 // last ticket takes the answer out and leaves the cells as zeros (yan2011: atomics; pcl: an atomic counter).
 
-#ifndef LOWEST
-#error "LOWEST is not defined"
+#ifndef CELL_LOWEST
+#error "CELL_LOWEST is not defined"
 #endif
-#ifndef HIGHEST
-#error "HIGHEST is not defined"
+#ifndef CELL_HIGHEST
+#error "CELL_HIGHEST is not defined"
 #endif
 #ifndef CELL
 #error "CELL is not defined"
@@ -23,10 +23,10 @@
 
 // A cell is unsigned, and zero where nothing has been combined into it: for the least, how far below the highest it is;
 // for the greatest, how far above the lowest.
-#define LEAST_TO_CELL(value) ((CELL)HIGHEST - (CELL)(value))
-#define LEAST_FROM_CELL(cell) ((CELL)HIGHEST - (cell))
-#define GREATEST_TO_CELL(value) ((CELL)(value) - (CELL)LOWEST)
-#define GREATEST_FROM_CELL(cell) ((cell) + (CELL)LOWEST)
+#define LEAST_TO_CELL(value) ((CELL)CELL_HIGHEST - (CELL)(value))
+#define LEAST_FROM_CELL(cell) ((CELL)CELL_HIGHEST - (cell))
+#define GREATEST_TO_CELL(value) ((CELL)(value) - (CELL)CELL_LOWEST)
+#define GREATEST_FROM_CELL(cell) ((cell) + (CELL)CELL_LOWEST)
 #define ADDED_TO_CELL(value) ((CELL)(value))
 #define ADDED_FROM_CELL(cell) (cell)
 

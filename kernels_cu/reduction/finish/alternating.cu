@@ -2,8 +2,8 @@
 // spare answer: that is the next call's, as the two change places from call to call. Neither a ticket, nor a fence, nor
 // a group that waits for others: the call is over with the last of its atomics.
 
-#ifndef KEPT
-#error "KEPT is not defined"
+#ifndef CELL
+#error "CELL is not defined"
 #endif
 #ifndef CELL_IS_FLOAT
 #error "CELL_IS_FLOAT is not defined"
@@ -38,14 +38,14 @@ typedef uint ubits_t;
 #if CELL_IS_FLOAT
 // Of two floats without a sign the lesser has the lesser bits; of two with one, the greater. Any without is above any
 // with, as signed integers; below, as unsigned ones. NaN is made the one that neither order replaces.
-__device__ inline void least_into(KEPT *cell, KEPT value) {
+__device__ inline void least_into(CELL *cell, CELL value) {
   const bits_t bits = value != value ? (bits_t)-1 : BITS(value);
   if (bits >= 0)
     MIN_INTO(bits_t, cell, bits);
   else
     MAX_INTO(ubits_t, cell, bits);
 }
-__device__ inline void greatest_into(KEPT *cell, KEPT value) {
+__device__ inline void greatest_into(CELL *cell, CELL value) {
   const bits_t bits = value != value ? (bits_t)((ubits_t)-1 >> 1) : BITS(value);
   if (bits >= 0)
     MAX_INTO(bits_t, cell, bits);
@@ -53,14 +53,14 @@ __device__ inline void greatest_into(KEPT *cell, KEPT value) {
     MIN_INTO(ubits_t, cell, bits);
 }
 #else
-#define IS_SIGNED ((KEPT)-1 < (KEPT)1)
-__device__ inline void least_into(KEPT *cell, KEPT value) {
+#define IS_SIGNED ((CELL)-1 < (CELL)1)
+__device__ inline void least_into(CELL *cell, CELL value) {
   if (IS_SIGNED)
     MIN_INTO(bits_t, cell, value);
   else
     MIN_INTO(ubits_t, cell, value);
 }
-__device__ inline void greatest_into(KEPT *cell, KEPT value) {
+__device__ inline void greatest_into(CELL *cell, CELL value) {
   if (IS_SIGNED)
     MAX_INTO(bits_t, cell, value);
   else

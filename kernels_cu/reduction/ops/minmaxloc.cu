@@ -15,11 +15,8 @@
 #ifndef HIGHEST
 #error "HIGHEST is not defined"
 #endif
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
+#ifndef IS_KEYED
+#error "IS_KEYED is not defined"
 #endif
 
 // Whether x takes the place of what is kept: nothing takes the place of a NaN.
@@ -33,31 +30,101 @@
 #define IS_SAME(x, kept) ((x) == (kept))
 #endif
 
-// What a work-item, a group, a launch hands on.
+#if IS_KEYED
+typedef uint place_t;
+#else
+typedef ulong place_t;
+#endif
+
+// What a work-item keeps.
 typedef struct {
   KEPT lowest;
   KEPT highest;
-  ulong lowest_at;
-  ulong highest_at;
+  place_t lowest_at;
+  place_t highest_at;
+} found_t;
+
+// The place 0 is right for these values, too: they are the answer only where all elements are the same.
+__device__ inline found_t nothing(void) {
+  found_t found;
+  found.lowest = HIGHEST;
+  found.highest = LOWEST;
+  found.lowest_at = 0;
+  found.highest_at = 0;
+  return found;
+}
+
+#if IS_KEYED
+// What a work-item, a group, a launch hands on. Value and place are one number, the key: above, the value as an
+// unsigned number in the order of the values; below, the place, in the highest's counted down. So the least key is the
+// lowest value where it was first met, the greatest the highest: what atomics, and instructions of a wave, combine.
+typedef struct {
+  ulong lowest;
+  ulong highest;
 } partial_t;
 
-__device__ inline partial_t lifted(ELEMENT element, ulong position) {
+#if ELEMENT_IS_FLOAT
+// differs: OpenCL C has another name for the bits of a float.
+#define BITS_OF(value) __float_as_int(value)
+// end differs
+
+// -0.0 is 0.0; NaN, `nan`, is beyond all numbers at that end which is looked for.
+__device__ inline uint in_order(KEPT value, uint nan) {
+  const int bits = value == 0 ? 0 : BITS_OF(value);
+  return value != value ? nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
+}
+#else
+__device__ inline uint in_order(KEPT value, uint nan) {
+#if LOWEST < 0
+  return (uint)value ^ 0x80000000u;
+#else
+  return value;
+#endif
+}
+#endif
+#define LOWEST_IN_ORDER(value) in_order(value, 0u)
+#define HIGHEST_IN_ORDER(value) in_order(value, 0xffffffffu)
+
+__device__ inline partial_t partial_of(found_t found) {
   partial_t partial;
-  partial.lowest = element;
-  partial.highest = element;
-  partial.lowest_at = position;
-  partial.highest_at = position;
+  partial.lowest = (ulong)LOWEST_IN_ORDER(found.lowest) << 32 | found.lowest_at;
+  partial.highest = (ulong)HIGHEST_IN_ORDER(found.highest) << 32 | (uint)~found.highest_at;
   return partial;
 }
 
-// The place 0 is right for these values, too: they are the answer only where all elements are the same.
 __device__ inline partial_t none(void) {
   partial_t partial;
-  partial.lowest = HIGHEST;
-  partial.highest = LOWEST;
-  partial.lowest_at = 0;
-  partial.highest_at = 0;
+  partial.lowest = ~(ulong)0;
+  partial.highest = 0;
   return partial;
+}
+
+__device__ inline partial_t combined(partial_t a, partial_t b) {
+  a.lowest = b.lowest < a.lowest ? b.lowest : a.lowest;
+  a.highest = b.highest > a.highest ? b.highest : a.highest;
+  return a;
+}
+
+#define LOWEST_AT(partial) ((uint)(partial).lowest)
+#define HIGHEST_AT(partial) ((uint) ~(partial).highest)
+#define IS_LOWEST(x, partial) (LOWEST_IN_ORDER(x) == (uint)((partial).lowest >> 32))
+#define IS_HIGHEST(x, partial) (HIGHEST_IN_ORDER(x) == (uint)((partial).highest >> 32))
+
+__device__ inline partial_t placed(partial_t partial, ulong lowest_at, ulong highest_at) {
+  partial.lowest = partial.lowest >> 32 << 32 | (uint)lowest_at;
+  partial.highest = partial.highest >> 32 << 32 | (uint)~highest_at;
+  return partial;
+}
+#else
+// What a work-item, a group, a launch hands on.
+typedef found_t partial_t;
+
+__device__ inline partial_t partial_of(found_t found) {
+  return found;
+}
+
+__device__ inline partial_t none(void) {
+  return nothing();
 }
 
 __device__ inline partial_t combined(partial_t a, partial_t b) {
@@ -72,19 +139,23 @@ __device__ inline partial_t combined(partial_t a, partial_t b) {
   return a;
 }
 
-// Work-items keep the places of vectors only; here, once for a group, each becomes that of the first element in its
-// vector that is the one. All loads are independent, and the last match is the first element.
-__device__ inline partial_t located(partial_t partial, SOURCE source, ulong length) {
-  const ulong lowest_from = partial.lowest_at;
-  const ulong highest_from = partial.highest_at;
-#pragma unroll
-  for (int at = VECTOR_WIDTH - 1; at >= 0; --at) {
-    if (lowest_from + at < length && IS_SAME(load_element(source, lowest_from + at), partial.lowest)) {
-      partial.lowest_at = lowest_from + at;
-    }
-    if (highest_from + at < length && IS_SAME(load_element(source, highest_from + at), partial.highest)) {
-      partial.highest_at = highest_from + at;
-    }
-  }
+#define LOWEST_AT(partial) (partial).lowest_at
+#define HIGHEST_AT(partial) (partial).highest_at
+#define IS_LOWEST(x, partial) IS_SAME(x, (partial).lowest)
+#define IS_HIGHEST(x, partial) IS_SAME(x, (partial).highest)
+
+__device__ inline partial_t placed(partial_t partial, ulong lowest_at, ulong highest_at) {
+  partial.lowest_at = lowest_at;
+  partial.highest_at = highest_at;
   return partial;
+}
+#endif
+
+__device__ inline partial_t lifted(ELEMENT element, ulong position) {
+  found_t found;
+  found.lowest = element;
+  found.highest = element;
+  found.lowest_at = position;
+  found.highest_at = position;
+  return partial_of(found);
 }

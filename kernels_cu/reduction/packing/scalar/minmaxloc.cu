@@ -1,5 +1,5 @@
-// The smallest and the largest element so far, and the vectors in which each was first met. A place for each element
-// would cost more than the comparison; a work-item's extremes change a few times only, mostly at the start.
+// The smallest and the largest element so far, and where each was first met. A vector is looked through only if it has
+// one beyond those: a work-item's extremes change a few times, mostly at the start.
 
 #ifndef WAVE_WIDTH
 #error "WAVE_WIDTH is not defined"
@@ -11,10 +11,10 @@
 #define SELDOM _Pragma("unroll")
 // end differs
 
-typedef partial_t lanes_t;
+typedef found_t lanes_t;
 
 __device__ inline lanes_t no_lanes(void) {
-  return none();
+  return nothing();
 }
 
 __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
@@ -26,16 +26,16 @@ __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong
     const ELEMENT element = LANE_AT(ELEMENT, vector, at);
     if (IS_LOWER(element, lanes.lowest)) {
       lanes.lowest = element;
-      lanes.lowest_at = position;
+      lanes.lowest_at = position + at;
     }
     if (IS_HIGHER(element, lanes.highest)) {
       lanes.highest = element;
-      lanes.highest_at = position;
+      lanes.highest_at = position + at;
     }
   }
   return lanes;
 }
 
 __device__ inline partial_t lane(lanes_t lanes, int at) {
-  return lanes;
+  return partial_of(lanes);
 }
