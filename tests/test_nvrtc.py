@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from backends import BackendUnavailable, nvrtc
 from backends.errors import BuildError
 from backends.gates import GATE_KERNEL, gate_source
-from backends.nvidia import device_info, version_text
+from backends.nvidia import version_text
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.planning import plan
 from harness.problems import (
-    BORDERS,
     DIRECTIONS,
     IMAGE_DTYPES,
-    MASKS,
-    OUTPUTS,
     Bandwidth,
     Empty,
     Laplace,
@@ -27,9 +23,9 @@ from harness.problems import (
     Reduction,
 )
 from harness.sources import assemble
-from harness.variants import AXES, LaunchVariant, Variant, variant_from_json
-from harness.violations import violations
-from tests.checks import KERNELS, Point, pairwise, spelled
+from harness.variants import LaunchVariant, Variant
+from tests.checks import KERNELS
+from tests.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 try:
     nvrtc.version()
@@ -37,61 +33,11 @@ except BackendUnavailable as missing:
     pytest.skip(str(missing), allow_module_level=True)
 
 CAPABILITIES = ((8, 0), (9, 0))
-DEVICE = device_info(
-    "cuda",
-    0,
-    pci="0000:3B:00.0",
-    cuda=13000,
-    capability=(9, 0),
-    traits={
-        "name": "a GPU with the usual limits",
-        "compute_units": 132,
-        "memory_bytes": 2**36,
-        "local_memory_bytes": 48 * 2**10,
-        "max_group_size": 1024,
-        "cache_bytes": 2**25,
-        "wave_width": 32,
-        "max_texels": 2**27,
-    },
-)
-
-FEWER: dict[str, tuple[Any, ...]] = {
-    "groups": (8,),
-    "group_size": (32, 256, 1024),
-    "group_width": (1, 32),
-    "group_height": (1, 8),
-    "rows_per_item": (1, 2, 8),
-}
-"""In place of all values of an axis: the others give the same code with another number in it."""
-
-
-def case_of(kind: str, point: Point) -> tuple[Problem, Variant]:
-    """The problem and the variant of a point of the axes and the problem's parameters."""
-    axes = {name: point[name] for name in AXES[kind]}
-    rest = {name: value for name, value in point.items() if name not in axes}
-    variant = variant_from_json({"kind": kind, **axes})
-    if kind == "laplace":
-        return Laplace(height=70, width=333, border_value=7, **rest), variant
-    if kind == "bandwidth":
-        return Bandwidth(size=2**20 + 3, **rest), variant
-    return Reduction(shape=(2**20 + 3,), **rest), variant
-
-
-def cases(kind: str, **parameters: Any) -> list[Any]:
-    """A pairwise sample of the axes of ``kind`` and the problem's parameters, of what a usual GPU can run."""
-    axes = {name: FEWER.get(name, values) for name, values in AXES[kind].items()}
-
-    def runs(point: Point) -> bool:
-        problem, variant = case_of(kind, point)
-        return not violations(variant, problem, DEVICE)
-
-    points = pairwise({**{name: tuple(values) for name, values in parameters.items()}, **axes}, runs)
-    return [pytest.param(*case_of(kind, point), id=spelled(point)) for point in points]
 
 
 def compiles(problem: Problem, variant: Variant, capability: tuple[int, int]) -> bytes:
     """Compiles the plan's source and looks at what comes out: machine code, no word from the compiler."""
-    made = plan(problem, variant, DEVICE)
+    made = plan(problem, variant, NVIDIA)
     compiled = nvrtc.compile_source(assemble("cu", made.files, made.macros), capability)
     assert compiled.log == ""
     assert compiled.cubin[:4] == b"\x7fELF"
@@ -100,14 +46,14 @@ def compiles(problem: Problem, variant: Variant, capability: tuple[int, int]) ->
     return compiled.cubin
 
 
-@pytest.mark.parametrize(("problem", "variant"), cases("reduction", op=KERNELS, dtype=DTYPES))
+@pytest.mark.parametrize(("problem", "variant"), cases("reduction", **REDUCTIONS))
 def test_reductions_compile(problem: Problem, variant: Variant) -> None:
     compiles(problem, variant, CAPABILITIES[1])
 
 
 @pytest.mark.parametrize(
     ("problem", "variant"),
-    cases("laplace", mask=MASKS, border=BORDERS, output=OUTPUTS, dtype=IMAGE_DTYPES, channels=(1, 3, 4)),
+    cases("laplace", **LAPLACES),
 )
 def test_laplaces_compile(problem: Problem, variant: Variant) -> None:
     compiles(problem, variant, CAPABILITIES[1])
@@ -115,7 +61,7 @@ def test_laplaces_compile(problem: Problem, variant: Variant) -> None:
 
 @pytest.mark.parametrize(
     ("problem", "variant"),
-    cases("bandwidth", direction=DIRECTIONS, dtype=("uint8", "int16", "float32", "uint64")),
+    cases("bandwidth", **BANDWIDTHS),
 )
 def test_limits_compile(problem: Problem, variant: Variant) -> None:
     compiles(problem, variant, CAPABILITIES[1])
@@ -134,7 +80,7 @@ DEFAULTS: list[Problem] = [
 def test_default_variants_compile_for_each_architecture(
     problem: Problem, capability: tuple[int, int]
 ) -> None:
-    compiles(problem, default_variant(problem, DEVICE), capability)
+    compiles(problem, default_variant(problem, NVIDIA), capability)
 
 
 def test_the_empty_kernel_compiles() -> None:
@@ -225,7 +171,7 @@ def test_a_short_log_leaves_pythons_shared_bytes_alone() -> None:
 
 
 def test_device_info_of_an_nvidia_gpu() -> None:
-    assert DEVICE.physical == "0000:3b:00.0"
-    assert DEVICE.max_allocation_bytes == DEVICE.memory_bytes
-    assert DEVICE.details == {"compute_capability": "9.0", "driver_cuda": "13.0"}
+    assert NVIDIA.physical == "0000:3b:00.0"
+    assert NVIDIA.max_allocation_bytes == NVIDIA.memory_bytes
+    assert NVIDIA.details == {"compute_capability": "9.0", "driver_cuda": "13.0"}
     assert version_text(12090) == "12.9"

@@ -1,0 +1,142 @@
+"""What of our OpenCL kernels is written for one vendor's compiler, by Clang for that vendor's GPUs: ``tox -e
+clang``.
+
+Without such a GPU nothing else sees that text: NVIDIA's PTX, AMD's built-in functions. Clang knows neither
+vendor's own OpenCL C, but the language is the same; that it compiles here is no proof that it does there, and
+nothing is run. What is PTX goes through ptxas too. Clang comes with Linux distributions (Debian: ``apt-get
+install clang``), ptxas with this environment.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.devices import DeviceInfo
+from harness.defaults import default_variant
+from harness.dtypes import DTYPES
+from harness.planning import plan
+from harness.problems import Problem, Reduction
+from harness.sources import assemble
+from harness.variants import Variant
+from tests.checks import KERNELS
+from tests.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
+
+CLANG = shutil.which("clang")
+
+pytestmark = pytest.mark.skipif(CLANG is None, reason="clang is not on PATH (apt-get install clang)")
+
+
+def _to_clang(*options: str) -> Iterator[str]:
+    """Options of the compiler that its driver only hands on."""
+    for option in options:
+        yield from ("-Xclang", option)
+
+
+OPTIONS = (
+    *("-x", "cl", "-cl-std=CL1.2", "-O1", "-S", "-o", "-", "-", "-nogpulib", "-fgnu-keywords"),
+    *_to_clang("-finclude-default-header", "-fdeclare-opencl-builtins", "-cl-ext=+all"),
+    *("-Werror", "-Wall", "-Wno-unused-function", "-Wno-unused-variable"),
+    # A border's tests are made without a branch.
+    *("-Wno-unknown-warning-option", "-Wno-bitwise-instead-of-logical"),
+)
+
+_AMD = replace(
+    NVIDIA,
+    backend="opencl",
+    name="an AMD GPU",
+    compute_capability=0,
+    orders_groups=False,
+    awaits_groups=False,
+    max_group_size=256,
+)
+
+TARGETS: dict[str, tuple[DeviceInfo, tuple[str, ...]]] = {
+    "NVIDIA": (
+        replace(NVIDIA, backend="opencl"),
+        # The newest that Clang 14 knows.
+        ("--target=nvptx64-nvidia-cuda", *_to_clang("-target-cpu", "sm_86"), "-D__NV_CL_C_VERSION=120"),
+    ),
+    "AMD, waves of 64": (replace(_AMD, wave_width=64), ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a")),
+    "AMD, waves of 32": (replace(_AMD, wave_width=32), ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030")),
+}
+"""By vendor: a device of its, and what makes Clang compile for it."""
+
+
+def of(target: str) -> list[Any]:
+    """The problems and variants that are compiled for a target: samples of all axes, and every default."""
+    device, _ = TARGETS[target]
+    problems = [Reduction(op, dtype, (2**20,)) for op in KERNELS for dtype in DTYPES]
+    defaults = [
+        pytest.param(problem, default_variant(problem, device), id=f"default {problem.label}")
+        for problem in problems
+    ]
+    kinds = {"reduction": REDUCTIONS, "laplace": LAPLACES, "bandwidth": BANDWIDTHS}
+    sampled = [case for kind, parameters in kinds.items() for case in cases(kind, device, **parameters)]
+    return [*sampled, *defaults]
+
+
+CASES = [
+    pytest.param(target, *case.values, id=f"{target}: {case.id}") for target in TARGETS for case in of(target)
+]
+
+
+@cache
+def ptxas() -> str | None:
+    """NVIDIA's assembler: that of its wheel, or on PATH."""
+    found = find_spec("nvidia")
+    for folder in found.submodule_search_locations or () if found else ():
+        for path in Path(folder).glob("cu*/bin/ptxas"):
+            return str(path)
+    return shutil.which("ptxas")
+
+
+def run(command: Sequence[str], text: str = "") -> str:
+    """What a compiler makes of a text."""
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def compiled(target: str, problem: Problem, variant: Variant) -> str:
+    """The assembly of the plan's source."""
+    device, options = TARGETS[target]
+    made = plan(problem, variant, device)
+    assembly = run((CLANG or "", *options, *OPTIONS), assemble("cl", made.files, made.macros))
+    for launch in (*made.launches, *made.readback):
+        assert re.search(rf"\b{launch.kernel}\b", assembly)
+    return assembly
+
+
+@pytest.mark.parametrize(("target", "problem", "variant"), CASES)
+def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant) -> None:
+    compiled(target, problem, variant)
+
+
+@pytest.mark.skipif(ptxas() is None, reason="ptxas is neither installed (nvidia-cuda-nvcc) nor on PATH")
+@pytest.mark.parametrize(("problem", "variant"), of("NVIDIA"))
+def test_ptx_assembles(problem: Problem, variant: Variant, tmp_path: Path) -> None:
+    ptx = compiled("NVIDIA", problem, variant)
+    # For the GPU that the inline PTX is written for, which Clang does not know.
+    for word, value in (("version", "8.0"), ("target", "sm_90")):
+        ptx = re.sub(rf"(?m)^\.{word} .*", f".{word} {value}", ptx)
+    path = tmp_path / "kernel.ptx"
+    path.write_text(ptx)
+    # Not linked: built-in functions are in a library that Clang has not got.
+    run((ptxas() or "", "-c", "-arch=sm_90", "-o", str(tmp_path / "kernel.cubin"), str(path)))
+
+
+def test_a_kernel_that_does_not_compile_is_found() -> None:
+    device, options = TARGETS["NVIDIA"]
+    assert device.backend == "opencl"
+    with pytest.raises(AssertionError, match="undeclared_name"):
+        run((CLANG or "", *options, *OPTIONS), "__kernel void f(__global int *to) { *to = undeclared_name; }")
