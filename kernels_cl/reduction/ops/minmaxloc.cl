@@ -68,13 +68,13 @@ typedef struct {
 #define BITS_OF(value) as_int(value)
 // end differs
 
-// -0.0 is 0.0; NaN, `nan`, is beyond all numbers at that end which is looked for.
-inline uint in_order(KEPT value, uint nan) {
+// -0.0 is 0.0; NaN, `of_nan`, is beyond all numbers at that end which is looked for.
+inline uint in_order(KEPT value, uint of_nan) {
   const int bits = value == 0 ? 0 : BITS_OF(value);
-  return value != value ? nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
+  return value != value ? of_nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
 }
 #else
-inline uint in_order(KEPT value, uint nan) {
+inline uint in_order(KEPT value, uint of_nan) {
 #if LOWEST < 0
   return (uint)value ^ 0x80000000u;
 #else
