@@ -33,7 +33,6 @@ class Crew:
     """The live worker of each backend's device. A context manager: none outlives it.
 
     ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
-    ``failed`` are the cases that did so while they were prepared.
     """
 
     def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
@@ -41,6 +40,7 @@ class Crew:
         self._live: dict[_Key, Worker] = {}
         self._block: dict[_Key, int] = {}
         self._given_up: dict[_Key, str] = {}
+        # While they were prepared.
         self._failed: dict[Case, Record] = {}
 
     def prepare(self, cases: Sequence[Case]) -> None:

@@ -130,8 +130,8 @@ def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finis
     cells: dict[str, str | int] = {
         "CELL": {32: "uint", 64: "ulong"}[bits],
         "CELL_BITS": bits,
-        "CELL_LOWEST": "0" if problem.is_keyed else problem.element.lowest,
-        "CELL_HIGHEST": "~(ulong)0" if problem.is_keyed else problem.element.highest,
+        "CELL_LOWEST": problem.ordered.lowest,
+        "CELL_HIGHEST": problem.ordered.highest,
         "CELL_FIELDS": " ".join(fields),
     }
     return Finishing(
@@ -162,7 +162,7 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
     none = _none(problem, kinds)
     places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
     cells: dict[str, str | int] = {
-        "CELL": "ulong" if problem.is_keyed else problem.element.kept,
+        "CELL": problem.ordered.kept,
         "CELL_BITS": cell_bits(problem),
         "CELL_IS_FLOAT": int(any(problem.partial_dtype[name].kind == "f" for name in kinds)),
         "CELL_FIELDS": " ".join(f"FIELD({name}, {kind})" for name, kind in kinds.items()),
@@ -180,19 +180,12 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
 
 def _none(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
     """The partial result of no element, as the kernels' ``none()``."""
-    none = np.zeros(1, problem.partial_dtype)
-    least, greatest = _extremes(problem)
+    none, ordered = np.zeros(1, problem.partial_dtype), problem.ordered
     for name, kind in kinds.items():
         if kind != "ADDED":
+            least, greatest = (-np.inf, np.inf) if ordered.is_float else integer_range(ordered.name)
             none[name] = greatest if kind == "LEAST" else least
     return none.tobytes()
-
-
-def _extremes(problem: Reduction) -> tuple[float, float]:
-    """What nothing is less than, and nothing greater, of what the kernels hand on."""
-    if problem.is_keyed:
-        return integer_range("uint64")
-    return (-np.inf, np.inf) if problem.element.is_float else integer_range(problem.dtype)
 
 
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {

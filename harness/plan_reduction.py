@@ -106,12 +106,12 @@ def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
     parts, fields = problem.parts, problem.partial_fields
     if device.compute_capability < _REDUX_CAPABILITY or "place" in fields.values():
         return ""
-    ordered = {"element": _kind(problem.element), "key": "ulong"}
+    ordered = _kind(problem.ordered)
     functions = {
-        name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered[kind]}" if kind in ordered else "wave_added"
+        name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered}" if kind == "element" else "wave_added"
         for name, kind in fields.items()
     }
-    if any(kind not in ordered and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
+    if any(kind != "element" and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
         # There is no instruction that adds floats.
         return ""
     return " ".join(f"FIELD({name}, {function})" for name, function in functions.items())

@@ -23,6 +23,18 @@ KERNELS = tuple({(row.kernel, row.term): op for op, row in reversed(OPS.items())
 """The operations with kernels of their own: what the others differ in happens on the host."""
 
 
+def key_of(value: Any, place: int, is_highest: bool) -> np.uint64:
+    """The key that a kernel makes of a value of 32 bits and its place; see :mod:`harness.problems.keys`."""
+    if np.isnan(value):
+        high = 2**32 - 1 if is_highest else 0
+    elif value.dtype.kind == "f":
+        bits = int(np.float32(0 if value == 0 else value).view(np.uint32))
+        high = 2**32 - 1 - bits if bits >= 2**31 else bits + 2**31
+    else:
+        high = int(value) - int(np.iinfo(value.dtype).min)
+    return np.uint64(high << 32 | (2**32 - 1 - place if is_highest else place))
+
+
 def runs(backend: Backend, problem: Problem) -> bool:
     """Whether the backend runs ``problem`` by its default."""
     return backend.unsupported(problem, backend.default_variant(problem)) is None

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.dtypes import DTYPES
 from harness.problems import Reduction, keys
+from tests.checks import key_of
 
 KEPT = {"int32": (-(2**31), 2**31 - 1), "uint32": (0, 2**32 - 1)}
 
@@ -38,7 +39,7 @@ def goes_before(a: Any, b: Any, is_highest: bool) -> bool:
 def test_keys_are_in_the_order_of_values_then_of_places(
     pair: list[Any], at: tuple[int, int], is_highest: bool
 ) -> None:
-    first, second = (keys.key_of(value, place, is_highest) for value, place in zip(pair, at, strict=True))
+    first, second = (key_of(value, place, is_highest) for value, place in zip(pair, at, strict=True))
     left, right = pair
     is_tied = not (goes_before(left, right, is_highest) or goes_before(right, left, is_highest))
     if goes_before(right, left, is_highest) or (is_tied and at[1] < at[0]):
@@ -48,7 +49,7 @@ def test_keys_are_in_the_order_of_values_then_of_places(
 
 @given(pair=values(), place=places, is_highest=st.booleans())
 def test_a_key_holds_value_and_place(pair: list[Any], place: int, is_highest: bool) -> None:
-    value, at = keys.from_key(keys.key_of(pair[0], place, is_highest), pair[0].dtype, is_highest)
+    value, at = keys.from_key(key_of(pair[0], place, is_highest), pair[0].dtype, is_highest)
     assert at == place
     assert value == pair[0] or (math.isnan(value) and math.isnan(pair[0]))
     assert value.dtype == pair[0].dtype

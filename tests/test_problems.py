@@ -21,8 +21,8 @@ from harness.problems import (
     problem_to_json,
 )
 from harness.problems.base import compare
-from harness.problems.keys import key_of
 from harness.problems.operations import sum_of
+from tests.checks import key_of
 
 PROBLEMS: list[Problem] = [
     Reduction("minmax", "uint8", (5, 7)),

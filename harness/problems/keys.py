@@ -20,23 +20,6 @@ _SIGN = np.uint32(2**31)
 _WORD = np.uint32(2**32 - 1)
 
 
-def key_of(value: Any, place: int, is_highest: bool) -> np.uint64:
-    """The key of a value: one of 32 bits, of which integers and floats have different keys."""
-    counted = _WORD - np.uint32(place) if is_highest else np.uint32(place)
-    return np.uint64(_in_order(value, is_highest)) << np.uint64(32) | np.uint64(counted)
-
-
-def _in_order(value: Any, is_highest: bool) -> np.uint32:
-    if np.isnan(value):
-        return _WORD if is_highest else np.uint32(0)
-    if value.dtype.kind == "u":
-        return np.uint32(value)
-    if value.dtype.kind == "i":
-        return np.int32(value).view(np.uint32) ^ _SIGN
-    bits = np.float32(0 if value == 0 else value).view(np.uint32)
-    return ~bits if bits & _SIGN else bits ^ _SIGN
-
-
 def from_key(key: np.uint64, kept: np.dtype[Any], is_highest: bool) -> tuple[Any, int]:
     """The value, of the type ``kept`` of 32 bits, and the place that a key holds."""
     word, counted = np.uint32(key >> np.uint64(32)), int(key & np.uint64(_WORD))

@@ -89,19 +89,24 @@ class Reduction:
         )
 
     @property
+    def ordered(self) -> Dtype:
+        """What the kernels hand on where the operation has an element: that, or its key."""
+        return DTYPES["uint64"] if self.is_keyed else self.element
+
+    @property
     def partial_fields(self) -> dict[str, str]:
-        """The fields of a kernel's ``partial_t``, as :attr:`Op.fields`, or ``"key"``."""
-        return dict.fromkeys(self.parts.combine, "key") if self.is_keyed else self.parts.fields
+        """The fields of a kernel's ``partial_t``, as :attr:`Op.fields`, without the places that keys hold."""
+        in_keys = self.parts.places if self.is_keyed else {}
+        return {name: what for name, what in self.parts.fields.items() if name not in in_keys}
 
     @property
     def partial_dtype(self) -> np.dtype[np.void]:
         """The structured NumPy dtype of a kernel's ``partial_t``."""
         types = {
-            "element": self.element.kept_numpy,
+            "element": self.ordered.kept_numpy,
             "total": np.dtype(self.total),
             "count": np.dtype(np.uint64),
             "place": np.dtype(np.uint64),
-            "key": np.dtype(np.uint64),
         }
         return np.dtype([(name, types[what]) for name, what in self.partial_fields.items()], align=True)
 
