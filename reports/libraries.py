@@ -28,7 +28,6 @@ HEADINGS = (
 )
 ALL_SIZES = "all sizes"
 
-
 _KEYS = ["physical", "first_backend", "second_backend", "kind", "cache"]
 _FILTERS = {"ours": "first_backend", "library": "second_backend", "cache": "cache"}
 

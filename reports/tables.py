@@ -12,7 +12,7 @@ import pandas as pd
 from harness.stats import CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
 from reports.frame import TOLERATED_EXCESS
-from reports.ratios import Comparison, verdict_counts
+from reports.ratios import BEST_LIBRARY, Comparison, verdict_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _share(row: Any) -> Cell:
 
 def ratio_table(comparison: Comparison) -> Table:
     """Every pair of one comparison: both times, the ratio with interval and verdict, and net of launch."""
-    first, second = comparison.first, comparison.second.replace("the best library", "library")
+    first, second = comparison.first, comparison.second.replace(BEST_LIBRARY, "library")
     headings = (
         ("problem", "operation; for images output, mask and border"),
         ("type", "element type; images with channels"),
