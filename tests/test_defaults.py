@@ -61,7 +61,14 @@ def test_a_processors_vectors_fill_a_register_where_its_compiler_has_them(dtype:
         ("sum", "float32", 2560, (4, 4, 256)),
         ("min", "int8", 2560, (4, 4, 256)),
         ("min", "int16", 2560, (4, 4, 256)),
-        ("min", "int32", 8192, (2, 4, 512)),
+        ("min", "float64", 4096, (2, 4, 512)),
+        ("min", "int32", 8192, (2, 8, 512)),
+        ("min", "float64", 8192, (2, 16, 512)),
+        ("sum", "float64", 8192, (2, 8, 512)),
+        ("minmaxloc", "float64", 8192, (2, 4, 512)),
+        ("min", "uint8", 32768, (4, 32, 512)),
+        ("minmaxloc", "uint8", 32768, (4, 32, 512)),
+        ("max", "int32", 32768, (2, 64, 512)),
         ("min", "int16", 8192, (4, 4, 512)),
         ("min", "uint8", 64, (4, 4, 256)),
         ("min", "uint8", 256, (1, 4, 256)),
@@ -73,7 +80,8 @@ def test_a_processors_vectors_fill_a_register_where_its_compiler_has_them(dtype:
 def test_a_gpus_default_is_what_the_recorded_sweeps_found(
     op: str, dtype: str, side: int, shape_of_launch: tuple[int, int, int]
 ) -> None:
-    variant = default_variant(Reduction(op, dtype, (side, side)), replace(GPU, cache_bytes=60 * 2**20))
+    swept = replace(GPU, compute_units=132, cache_bytes=60 * 2**20)
+    variant = default_variant(Reduction(op, dtype, (side, side)), swept)
     assert isinstance(variant, ReductionVariant)
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
 

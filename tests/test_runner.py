@@ -110,7 +110,7 @@ def test_what_a_library_prints_disturbs_nothing(tmp_path: Path, monkeypatch: pyt
         ("BackendUnavailable", "BackendUnavailable: install the fake"),
         ("exit", "the worker ended with exit code 7; its last words:\nthe driver says goodbye"),
         ("ZeroDivisionError", "ZeroDivisionError: nobody gave this a type"),
-        ("hang", "no answer within 1 s"),
+        ("hang", "no answer within 5 s"),
     ],
 )
 def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
@@ -118,7 +118,7 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
 ) -> None:
     faults(monkeypatch, start=fault)
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
-    limit = 1.0 if fault == "hang" else 20.0
+    limit = 5.0 if fault == "hang" else 20.0
     found = run(tmp_path, options=RunOptions(start_limit_s=limit, classes=CLASSES))
     assert [record.case for record in found.records] == CASES
     assert {record.status for record in found.records} == {"failed"}
