@@ -87,6 +87,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         # Packed, a work-item keeps the places of vectors only.
         "FINDS_PLACES": int(bool(problem.parts.places) and variant.packing == "packed"),
+        "PLACE": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
         "GROUP_SIZE": variant.group_size,
         "WAVE_WIDTH": max(1, device.wave_width),
@@ -104,17 +105,24 @@ def _channel(element: Dtype) -> str:
 def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
     """The fields of a partial result with what combines each across a wave; empty where shuffles must."""
     parts, fields = problem.parts, problem.partial_fields
-    if device.compute_capability < _REDUX_CAPABILITY or "place" in fields.values():
+    if device.compute_capability < _REDUX_CAPABILITY:
+        return ""
+    if any(kind == "total" and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
+        # There is no instruction that adds floats.
         return ""
     ordered = _kind(problem.ordered)
     functions = {
         name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered}" if kind == "element" else "wave_added"
         for name, kind in fields.items()
+        if kind != "place"
     }
-    if any(kind != "element" and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
-        # There is no instruction that adds floats.
-        return ""
-    return " ".join(f"FIELD({name}, {function})" for name, function in functions.items())
+    places = {parts.places[name]: name for name, kind in fields.items() if kind == "place"}
+    return " ".join(
+        f"FIELD_AND_PLACE({name}, {function}, {places[name]}, {problem.place.kernel})"
+        if name in places
+        else f"FIELD({name}, {function})"
+        for name, function in functions.items()
+    )
 
 
 def _kind(element: Dtype) -> str:

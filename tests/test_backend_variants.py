@@ -19,6 +19,7 @@ from harness.problems import (
     MASKS,
     OPS,
     OUTPUTS,
+    Array,
     Bandwidth,
     Laplace,
     Reduction,
@@ -168,14 +169,39 @@ def test_ties_go_to_the_lowest_index(
         vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
     )
     require(own_backend, problem, variant)
-    rng, sign = np.random.default_rng(7), 1 if problem.element.name.startswith("u") else -1
-    few = (rng.integers(3, 6, 3001) * sign).astype(dtype)
-    arrays = [few, few[::-1], few[:17], *(np.full(3001, edge, dtype) for edge in edges(problem.element))]
-    for count in (1, 2, 500) if problem.element.is_float else ():
-        arrays.append(few.copy())
-        arrays[-1][rng.integers(0, 3001, count)] = np.nan
-    for array in arrays:
+    for array in tied(problem.element):
         check_reduction(own_backend, "minmaxloc", array, variant)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+@pytest.mark.parametrize("vector_width", [1, 2, 4, 16])
+def test_a_processor_finds_places_as_gpus_do(
+    own_backend: Backend, monkeypatch: pytest.MonkeyPatch, vector_width: int, compare: str, dtype: str
+) -> None:
+    """What GPUs compute in place of comparing whole vectors, where there is none."""
+    if own_backend.device.wave_width > 1:
+        pytest.skip(f"{own_backend.device.key} has waves, so that all tests compute so")
+    monkeypatch.setattr(own_backend, "device", replace(own_backend.device, wave_width=2))
+    variant = ReductionVariant(
+        vector_width=vector_width, loads_in_flight=2, groups=3, group_size=8, compare=compare
+    )
+    for array in tied(DTYPES[dtype]):
+        check_reduction(own_backend, "minmaxloc", array, variant)
+
+
+def tied(element: Dtype) -> list[Array]:
+    """Arrays with each value in many places, also with NaN in some."""
+    size, dtype = 3001, element.numpy
+    rng, sign = np.random.default_rng(7), 1 if dtype.kind == "u" else -1
+    few = (rng.integers(3, 6, size) * sign).astype(dtype)
+    found: list[Array] = [few, few[::-1], few[:17], *(np.full(size, edge, dtype) for edge in edges(element))]
+    if element.is_float:
+        found.append(np.where(rng.random(size) < 0.5, 0.0, -0.0).astype(dtype))
+    for count in (1, 2, 500) if element.is_float else ():
+        found.append(few.copy())
+        found[-1][rng.integers(0, size, count)] = np.nan
+    return found
 
 
 def edges(element: Dtype) -> tuple[float, ...]:

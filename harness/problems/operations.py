@@ -17,7 +17,7 @@ class Op:
     """One reduction operation.
 
     ``fields`` are the components of a result with the type each has: ``"element"`` (the array's own),
-    ``"total"`` (its int64, uint64 or float64), ``"count"`` or ``"place"`` (uint64); a kernel's ``partial_t``
+    ``"total"`` (its int64, uint64 or float64), ``"count"`` (uint64) or ``"place"``; a kernel's ``partial_t``
     has the same fields in the same order, or keys of a value and its place (:mod:`harness.problems.keys`).
     ``combine`` names the ufunc that merges two partials of a field; a field among ``places`` says where the
     value of the field that is named there was first met. ``reference`` is the plain NumPy definition;

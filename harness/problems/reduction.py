@@ -85,8 +85,15 @@ class Reduction:
     def is_keyed(self) -> bool:
         """Whether the kernels hand on values with their places, as keys."""
         return (
-            bool(self.parts.places) and self.element.itemsize <= keys.MAX_BYTES and self.size <= keys.MAX_SIZE
+            bool(self.parts.places)
+            and self.element.itemsize <= keys.MAX_BYTES
+            and self.place is DTYPES["uint32"]
         )
+
+    @property
+    def place(self) -> Dtype:
+        """The type of an element's place."""
+        return DTYPES["uint32" if self.size <= keys.MAX_SIZE else "uint64"]
 
     @property
     def ordered(self) -> Dtype:
@@ -106,7 +113,7 @@ class Reduction:
             "element": self.ordered.kept_numpy,
             "total": np.dtype(self.total),
             "count": np.dtype(np.uint64),
-            "place": np.dtype(np.uint64),
+            "place": self.place.numpy,
         }
         return np.dtype([(name, types[what]) for name, what in self.partial_fields.items()], align=True)
 

@@ -27,7 +27,10 @@ import numpy as np
 
 from backends import Backend, Unsupported, open_backend, own_kernels
 from harness import sources
+from harness.dtypes import DTYPES
+from harness.finishing import alternating_fields
 from harness.ladders import LADDERS
+from harness.packing import packs
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.reduction_limits import TEXEL
 from harness.sources import Dialect
@@ -40,7 +43,7 @@ from harness.variants import (
     Variant,
     label,
 )
-from tests.checks import Point
+from tests.checks import KERNELS, Point
 from tests.test_backend_variants import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
 
 MARK = "call: "
@@ -65,9 +68,9 @@ class Call:
 
 def calls() -> list[Call]:
     """Every pair of values of two axes, operations, dtypes and borders, as the functional tests have them;
-    the ladders' rungs; the limits; the empty kernel. Each once.
+    the ladders' rungs; what GPUs run by default; the limits; the empty kernel. Each once.
     """
-    found = [*_reductions(), *_laplaces(), *_borders(), *_bandwidths(), *_rungs()]
+    found = [*_reductions(), *_as_by_default(), *_laplaces(), *_borders(), *_bandwidths(), *_rungs()]
     found.append(Call(Empty((((3,), (5,)), ((2, 3), (4, 2)))), LaunchVariant()))
     return list(dict.fromkeys(found))
 
@@ -77,6 +80,23 @@ def _reductions() -> Iterator[Call]:
         variant = variant_of("reduction", point)
         assert isinstance(variant, ReductionVariant)
         yield Call(_reduction(point["op"], point["dtype"], variant), variant)
+
+
+def _as_by_default() -> Iterator[Call]:
+    """Every operation on every type as GPUs run it, but in a few small groups."""
+    for op, dtype in itertools.product(KERNELS, DTYPES):
+        small = Reduction(op, dtype, (1,))
+        variant = ReductionVariant(
+            vector_width=16 // DTYPES[dtype].itemsize,
+            loads_in_flight=2,
+            groups=3,
+            group_size=64,
+            tree="sub_group",
+            compare="builtin",
+            packing="packed" if packs(small) else "scalar",
+            finish="alternating" if alternating_fields(small) else "flagged",
+        )
+        yield Call(_reduction(op, dtype, variant), variant)
 
 
 def _reduction(op: str, dtype: str, variant: ReductionVariant | BandwidthVariant) -> Reduction:
@@ -221,6 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.checkers.calls", description=__doc__)
     parser.add_argument("--backend", choices=("opencl", "cuda"), required=True)
     parser.add_argument("--device", type=int, default=0)
+    parser.add_argument("--only", default="", metavar="OP", help="calls whose label begins so")
     parser.add_argument("--plant", choices=PLANTS, help="a fault in one call, to see that it is reported")
     asked = parser.parse_args(arguments)
     fault = planted(asked.plant) if asked.plant else nullcontext()
@@ -229,7 +250,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fill_by_copy(backend)
         start_in_order(backend)
         print(f"{backend.device.platform}: {backend.device.name}", flush=True)
-        for call in [planted_call()] if asked.plant else calls():
+        chosen = [planted_call()] if asked.plant else calls()
+        for call in (call for call in chosen if call.label.startswith(asked.only)):
             print(f"{MARK}{call.label}", file=sys.stderr, flush=True)
             outcome = run(backend, call, alive)
             outcomes[outcome.partition(":")[0]] += 1

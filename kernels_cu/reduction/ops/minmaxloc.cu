@@ -15,6 +15,9 @@
 #ifndef HIGHEST
 #error "HIGHEST is not defined"
 #endif
+#ifndef PLACE
+#error "PLACE is not defined"
+#endif
 #ifndef IS_KEYED
 #error "IS_KEYED is not defined"
 #endif
@@ -30,18 +33,12 @@
 #define IS_SAME(x, kept) ((x) == (kept))
 #endif
 
-#if IS_KEYED
-typedef uint place_t;
-#else
-typedef ulong place_t;
-#endif
-
 // What a work-item keeps.
 typedef struct {
   KEPT lowest;
   KEPT highest;
-  place_t lowest_at;
-  place_t highest_at;
+  PLACE lowest_at;
+  PLACE highest_at;
 } found_t;
 
 // The place 0 is right for these values, too: they are the answer only where all elements are the same.

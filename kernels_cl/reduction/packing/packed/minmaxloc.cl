@@ -17,8 +17,8 @@
 typedef struct {
   uint lowest;
   uint highest;
-  place_t lowest_at;
-  place_t highest_at;
+  PLACE lowest_at;
+  PLACE highest_at;
 } lanes_t;
 
 inline lanes_t no_lanes(void) {
