@@ -3,6 +3,9 @@
 #ifndef ELEMENT
 #error "ELEMENT is not defined"
 #endif
+#ifndef ELEMENT_BITS
+#error "ELEMENT_BITS is not defined"
+#endif
 #ifndef KEPT
 #error "KEPT is not defined"
 #endif
@@ -22,7 +25,11 @@
 #define SELDOM _Pragma("unroll")
 // end differs
 
-#if WAVE_WIDTH == 1 || VECTOR_WIDTH <= 2
+// A choice between two vectors takes fewer instructions than finding the place in one, unless that has few elements; of
+// more than eight registers two would leave too few for loads in flight.
+#define KEEPS_VECTORS (WAVE_WIDTH > 1 && VECTOR_WIDTH > 2 && VECTOR_WIDTH * (ELEMENT_BITS > 32 ? 2 : 1) <= 8)
+
+#if !KEEPS_VECTORS
 typedef found_t lanes_t;
 
 __device__ inline lanes_t no_lanes(void) {
@@ -30,9 +37,9 @@ __device__ inline lanes_t no_lanes(void) {
 }
 
 __device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-#if WAVE_WIDTH == 1
-  // A processor compares whole vectors. One is looked through only if it has an element beyond those so far: they
-  // change a few times, mostly at the start.
+#if WAVE_WIDTH == 1 || VECTOR_WIDTH > 2
+  // A vector is looked through only if it has an element beyond those so far: they change a few times, mostly at the
+  // start.
   bool is_beyond = false;
   EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(vector), SPLAT(ELEMENT, lanes.lowest)) |
                              IS_HIGHER(LANE(vector), SPLAT(ELEMENT, lanes.highest)));
@@ -56,8 +63,7 @@ __device__ inline partial_t lane(lanes_t lanes, int at) {
   return partial_of(lanes);
 }
 #else
-// Each is kept with the vector that it stands in, which is looked through once, at the end: a choice between two
-// vectors of four elements or more takes fewer instructions than finding the place in one.
+// Each is kept with the vector that it stands in, which is looked through once, at the end.
 typedef struct {
   KEPT lowest;
   KEPT highest;
