@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -28,6 +29,8 @@ DASHES = "--"
 _COLUMNS = 3
 _MANY_PANELS = 12
 _WIDTH, _PANEL_HEIGHT, _LEGEND_HEIGHT = 11.6, 2.7, 0.4
+_LEGEND_SHARE = 0.95
+"""Of the width that a legend may take: a page's font can be wider than matplotlib's."""
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _FONT = re.compile(r"font-family:[^;]*;\s*")
@@ -95,22 +98,34 @@ class Panels:
     def _figure(self) -> Figure:
         keys = _panel_keys(self.data)
         panels = list(keys.drop_duplicates())
-        lines = -(-len(panels) // _COLUMNS)
+        across = min(_COLUMNS, len(panels))
+        lines = -(-len(panels) // across)
         figure = Figure(figsize=(_WIDTH, _PANEL_HEIGHT * lines + _LEGEND_HEIGHT), layout="constrained")
-        for place, axes in enumerate(figure.subplots(lines, _COLUMNS, squeeze=False).flat):
+        for place, axes in enumerate(figure.subplots(lines, across, squeeze=False).flat):
             if place >= len(panels):
                 axes.set_visible(False)
                 continue
             self.draw(axes, self.data[keys == panels[place]])
-            axes.set(title=panels[place], xlabel="", ylabel="" if place % _COLUMNS else self.ylabel)
+            axes.set(title=panels[place], xlabel="", ylabel="" if place % across else self.ylabel)
             axes.tick_params(axis="x", length=0)
             axes.grid(visible=False, axis="x")
             for tick in axes.get_xticklabels():
                 tick.set(rotation=35, ha="right", rotation_mode="anchor")
-        handles = [entry.handle() for entry in self.legend]
-        columns = min(len(handles), self.columns)
-        figure.legend(handles=handles, loc="outside upper left", ncols=columns, handletextpad=0.3)
+        self._add_legend(figure)
         return figure
+
+    def _add_legend(self, figure: Figure) -> None:
+        """Above the panels, in as many columns as there is room for."""
+        handles = [entry.handle() for entry in self.legend]
+        renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+        for columns in range(min(len(handles), self.columns), 0, -1):
+            legend = figure.legend(
+                handles=handles, loc="outside upper left", ncols=columns, handletextpad=0.3
+            )
+            if legend.get_window_extent(renderer).width <= _LEGEND_SHARE * figure.bbox.width:
+                return
+            if columns > 1:
+                legend.remove()
 
 
 def _panel_keys(data: pd.DataFrame) -> pd.Series[str]:
