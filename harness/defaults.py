@@ -90,8 +90,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return variant
     if is_far:
         items = group_size * device.compute_units * _vectors_from_far(problem, finish)
-        wanted = math.ceil(problem.size / (vector_width * items))
-        groups = min(_MOST_GROUPS, max(groups, wanted))
+        groups = min(_MOST_GROUPS, max(groups, math.ceil(problem.size / (vector_width * items))))
     return replace(variant, finish=finish, groups=groups)
 
 

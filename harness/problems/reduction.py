@@ -85,9 +85,7 @@ class Reduction:
     def is_keyed(self) -> bool:
         """Whether the kernels hand on values with their places, as keys."""
         return (
-            bool(self.parts.places)
-            and self.element.itemsize <= keys.MAX_BYTES
-            and self.place is DTYPES["uint32"]
+            bool(self.parts.places) and self.element.itemsize <= keys.MAX_BYTES and self.size <= keys.MAX_SIZE
         )
 
     @property

@@ -54,11 +54,11 @@ inline partial_t wave_combined(partial_t mine, uint count) {
 #if USES_REDUX
 #define FIELD(name, across_wave) mine.name = across_wave(mine.name, WAVE_MASK);
 // The first of the places of those who have the best of a wave.
-#define FIELD_AND_PLACE(name, across_wave, place, place_t)                                               \
-  {                                                                                                      \
-    const partial_t own = mine;                                                                          \
-    mine.name = across_wave(own.name, WAVE_MASK);                                                        \
-    mine.place = wave_least_##place_t(IS_SAME(own.name, mine.name) ? own.place : (place_t)-1, WAVE_MASK);\
+#define FIELD_AND_PLACE(name, across_wave, place, place_t)                                                \
+  {                                                                                                       \
+    const partial_t own = mine;                                                                           \
+    mine.name = across_wave(own.name, WAVE_MASK);                                                         \
+    mine.place = wave_least_##place_t(IS_SAME(own.name, mine.name) ? own.place : (place_t)-1, WAVE_MASK); \
   }
   REDUX_FIELDS
 #undef FIELD_AND_PLACE
