@@ -12,7 +12,14 @@ from harness.grids import num_groups
 from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.reduction_limits import OPENCL_ELEMENTS, finish_violations
-from harness.variants import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
+from harness.variants import (
+    MOST_GROUPS,
+    BandwidthVariant,
+    LaplaceVariant,
+    LaunchVariant,
+    ReductionVariant,
+    Variant,
+)
 
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
@@ -24,8 +31,6 @@ _FINISHES = ("alternating", "flagged", "last_group", "relaunch")
 source is small (reports/examples, sweep-alternating), and flags up to a fifth faster than a fence and a
 ticket (sweep-finish).
 """
-_MOST_GROUPS = 64
-"""For each compute unit, of a default."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -73,7 +78,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         # Several fields are so many flags a group that half as many groups are 4 % faster (sweep-places).
         wanted = 512
     group_size = min(wanted, device.max_group_size)
-    groups = min(_MOST_GROUPS, items_a_unit // group_size)
+    groups = min(MOST_GROUPS, items_a_unit // group_size)
     vector_width = _LOAD_BYTES // itemsize
     variant = ReductionVariant(
         vector_width=vector_width,
@@ -90,7 +95,7 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
         return variant
     if is_far:
         items = group_size * device.compute_units * _vectors_from_far(problem, finish)
-        groups = min(_MOST_GROUPS, max(groups, math.ceil(problem.size / (vector_width * items))))
+        groups = min(MOST_GROUPS, max(groups, math.ceil(problem.size / (vector_width * items))))
     return replace(variant, finish=finish, groups=groups)
 
 

@@ -15,6 +15,8 @@ from harness.plans import Events, Order
 PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
+MOST_GROUPS: Final = 64
+"""For each compute unit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "vector_width": (*_WIDTHS, *_WIDER),
         "loads_in_flight": (1, 2, 4, 8),
         "stride": ("global", "local"),
-        "groups": (PER_PROBLEM, *range(1, 65)),
+        "groups": (PER_PROBLEM, *range(1, MOST_GROUPS + 1)),
         "group_size": _GROUP_SIZES,
         "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
         "compare": ("operator", "builtin"),
@@ -122,7 +124,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
         "vector_width": _WIDTHS,
         "loads_in_flight": (1, 2, 4, 8),
         "stride": ("global", "local"),
-        "groups": (PER_PROBLEM, *range(1, 65)),
+        "groups": (PER_PROBLEM, *range(1, MOST_GROUPS + 1)),
         "group_size": _GROUP_SIZES,
     },
     "launch": {"queue": ("in_order", "out_of_order"), "events": ("off", "on", "profiled")},

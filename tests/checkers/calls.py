@@ -27,10 +27,9 @@ import numpy as np
 
 from backends import Backend, Unsupported, open_backend, own_kernels
 from harness import sources
+from harness.defaults import default_variant
 from harness.dtypes import DTYPES
-from harness.finishing import alternating_fields
 from harness.ladders import LADDERS
-from harness.packing import packs
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.reduction_limits import TEXEL
 from harness.sources import Dialect
@@ -44,6 +43,7 @@ from harness.variants import (
     label,
 )
 from tests.checks import KERNELS, Point
+from tests.compiling import NVIDIA
 from tests.test_backend_variants import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
 
 MARK = "call: "
@@ -85,17 +85,9 @@ def _reductions() -> Iterator[Call]:
 def _as_by_default() -> Iterator[Call]:
     """Every operation on every type as GPUs run it, but in a few small groups."""
     for op, dtype in itertools.product(KERNELS, DTYPES):
-        small = Reduction(op, dtype, (1,))
-        variant = ReductionVariant(
-            vector_width=16 // DTYPES[dtype].itemsize,
-            loads_in_flight=2,
-            groups=3,
-            group_size=64,
-            tree="sub_group",
-            compare="builtin",
-            packing="packed" if packs(small) else "scalar",
-            finish="alternating" if alternating_fields(small) else "flagged",
-        )
+        default = default_variant(Reduction(op, dtype, (2**20,)), NVIDIA)
+        assert isinstance(default, ReductionVariant)
+        variant = replace(default, loads_in_flight=2, groups=3, group_size=64)
         yield Call(_reduction(op, dtype, variant), variant)
 
 
