@@ -378,7 +378,3 @@ def _explain(error: Exception) -> None:
         return
     hint = "HARNESS_DEBUG=1 shows where; `harness doctor` finds what is broken here"
     complain(f"error: {type(error).__name__}: {error} ({hint})")
-
-
-if __name__ == "__main__":
-    main()

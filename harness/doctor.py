@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from harness import safe_path
+
 Status = Literal["ok", "note", "absent", "broken"]
 
 _PROBE_SECONDS = 180
@@ -196,9 +198,11 @@ def _probe(name: str) -> dict[str, Any]:
 
 def _python(*arguments: str) -> subprocess.CompletedProcess[str] | str:
     """A Python process's outcome, or why it had none."""
-    command = [sys.executable, *arguments]
+    command, environment = safe_path.python(*arguments), safe_path.environment()
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False)
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"no answer within {_PROBE_SECONDS} s"
 

@@ -8,11 +8,12 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Mapping
 from typing import IO, Any
+
+from harness import safe_path
 
 _STDERR_LINES = 6
 _STDERR_BYTES = 8192
@@ -34,11 +35,11 @@ class Worker:
         # A file, not a pipe: nobody needs to read it, so it cannot fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "harness.worker", backend, str(device), json.dumps(options)],
+            safe_path.python("-m", "harness.worker", backend, str(device), json.dumps(options)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=safe_path.environment(),
             start_new_session=True,
         )
         assert self._process.stdin is not None
