@@ -280,10 +280,8 @@ class Backend(ABC):
         if not host.dtype.isnative:
             raise ValueError(f"an image must be in native byte order, not {host.dtype!r}")
         channels = host.shape[2] if host.ndim == 3 else 1
-        value = float(border_value)
-        problem = Laplace(
-            mask, border, output, host.dtype.name, host.shape[0], host.shape[1], channels, value
-        )
+        size = host.shape[:2]
+        problem = Laplace(mask, border, output, host.dtype.name, *size, channels, border_value)
         return np.asarray(self.compute(problem, host.reshape(problem.shape), variant)).reshape(host.shape)
 
     def compute(self, problem: Problem, host: Array, variant: Variant | None = None) -> Any:

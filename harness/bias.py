@@ -67,8 +67,10 @@ def launch_clocks(
 
     Empty where the launches are not known or the backend has no empty kernel.
     """
+    if not launches:
+        return {}
     problem = Empty(tuple((launch.num_groups, launch.group_size) for launch in launches))
-    if not launches or backend.unsupported(problem, LaunchVariant()):
+    if backend.unsupported(problem, LaunchVariant()):
         return {}
     source = backend.upload(problem.pack(problem.make_source(0)))
     with backend.prepare(problem, LaunchVariant(), [source]) as prepared:

@@ -25,11 +25,17 @@ from harness.explain import unknown, validation
 from harness.ladders import LADDERS
 from harness.plans import Events, Order
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
-from harness.problems.base import require_sizes
+from harness.problems.base import MAX_ELEMENTS, require_sizes
+from harness.problems.laplace import fitting_border_value
 from harness.variants import AXES, Groups, Variant, variant_from_json
 
 DEFAULT: Final = "default"
 """In a suite's ``variants``: the one that each device gets by :func:`harness.defaults.default_variant`."""
+
+MOST_SAMPLES: Final = 1_000_000
+"""Of a clock: more tell nothing more."""
+MOST_SECONDS: Final = 7 * 24 * 3600
+"""That anything may take that has a limit of time: a week."""
 
 Choice = Literal["default"] | tuple[Variant, ...]
 """One entry of ``variants`` as loaded: the device's default, or one variant, or all rungs of a ladder."""
@@ -99,15 +105,15 @@ class Measure(_Table):
     measured only when named.
     """
 
-    samples: int = Field(default=9, ge=3)
-    case_seconds: float = Field(default=1.0, gt=0)
+    samples: int = Field(default=9, ge=3, le=MOST_SAMPLES)
+    case_seconds: float = Field(default=1.0, gt=0, le=MOST_SECONDS)
     processes: int = Field(default=1, ge=1, le=99)
     gpu_contexts: int = Field(default=1, ge=1, le=99)
-    gpu_contexts_s: float = Field(default=0.0, ge=0)
+    gpu_contexts_s: float = Field(default=0.0, ge=0, le=MOST_SECONDS)
     gpu_launch_contexts: int = Field(default=0, ge=0, le=99)
-    limit_s: float = Field(default=60.0, gt=0)
+    limit_s: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
     controls: bool = True
-    reference_limit_bytes: int = Field(default=0, ge=0)
+    reference_limit_bytes: int = Field(default=0, ge=0, le=MAX_ELEMENTS)
     all_libraries: bool = False
 
 
@@ -142,6 +148,18 @@ class LaplaceBlock(_Block):
     sizes: list[Annotated[list[_Positive], BeforeValidator(_pair), AfterValidator(_fitting)]] = _SOME
     border_value: float = 0.0
     variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
+
+    @model_validator(mode="after")
+    def _has_fitting_border_value(self) -> Self:
+        if "constant" in self.borders:
+            for dtype in self.dtypes:
+                try:
+                    fitting_border_value(self.border_value, dtype)
+                except ValueError as error:
+                    raise ValueError(
+                        f"{error}; give one that all dtypes hold, or that dtype in a block of its own"
+                    ) from None
+        return self
 
 
 def _axis(kind: str, name: str) -> BeforeValidator:
@@ -200,7 +218,7 @@ class BandwidthBlock(_Block):
 
     directions: list[Annotated[str, _one_of("direction", DIRECTIONS)]] = _SOME
     dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
-    source_bytes: list[Annotated[int, Field(ge=8)]] = _SOME
+    source_bytes: list[Annotated[int, Field(ge=8, le=MAX_ELEMENTS)]] = _SOME
     gpu: Annotated[Sweep, _completed_by(_GPU_STUDY)] = _GPU_STUDY
     cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
 
@@ -278,8 +296,10 @@ def _parse(file: Traversable, where: str, name: str) -> Suite:
         raise SuiteError(f"{where}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise SuiteError(f"{where}: is not UTF-8 text: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise SuiteError(f"{where}: is not TOML: {error}") from error
+    except RecursionError:
+        raise SuiteError(f"{where}: is not TOML that can be read: it is nested too deeply") from None
     try:
         return Suite.model_validate({"name": name, **data})
     except ValidationError as error:

@@ -127,21 +127,15 @@ def load_or_refuse_suite(content: bytes) -> None:
         except SuiteError as error:
             message = str(error)
         else:
-            expand_or_refuse(suite)
+            list_cases(suite)
             return
     assert str(path) in message
 
 
-def expand_or_refuse(suite: Suite) -> None:
-    """Whatever suite is let in, its cases can be listed, or it is told why not."""
+def list_cases(suite: Suite) -> None:
+    """Whatever suite is let in, its cases can be listed."""
     devices = [replace(DEVICE, backend="opencl"), replace(DEVICE, backend="numpy", kind="cpu")]
-    try:
-        cases = expand(suite, devices)
-    except ValueError as error:
-        # Only what needs the whole problem to be seen: a border value that the dtype does not hold.
-        assert "border_value" in str(error)  # noqa: PT017
-        return
-    for case in cases:
+    for case in expand(suite, devices):
         skip_reason(case, devices[case.backend == "numpy"], suite)
 
 

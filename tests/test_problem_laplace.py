@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.ndimage
 
-from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Array, Laplace
+from harness.problems import (
+    BORDERS,
+    IMAGE_DTYPES,
+    MASKS,
+    OUTPUTS,
+    Array,
+    Laplace,
+    problem_from_json,
+    problem_to_json,
+)
 from harness.problems.laplace import PITCH_ALIGNMENT
+from harness.runs import strict_json
 from tests.checks import pairwise, spelled
 
 _SCIPY_MODES = {
@@ -104,3 +117,44 @@ def test_a_wrong_pixel_is_found() -> None:
 def test_a_border_value_that_the_dtype_cannot_hold_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="border_value"):
         Laplace("four", "constant", "laplacian", "uint8", 3, 3, border_value=value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 300, -1, 0.5, 1e39, 10**309])
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+def test_a_border_value_that_the_border_ignores_does_nothing(dtype: str, value: float) -> None:
+    ignoring = Laplace("four", "replicate", "laplacian", dtype, 4, 5, border_value=value)
+    plain = Laplace("four", "replicate", "laplacian", dtype, 4, 5)
+    assert ignoring == plain
+    assert hash(ignoring) == hash(plain)
+    assert problem_to_json(ignoring) == problem_to_json(plain)
+    image = plain.make_source(seed=11)
+    np.testing.assert_array_equal(ignoring.reference(image), plain.reference(image))
+    assert math.isfinite(ignoring.tolerance(image))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 0.1, 7, np.float32(0.1)])
+def test_a_border_value_comes_through_a_run_file(value: float) -> None:
+    problem = Laplace("four", "constant", "laplacian", "float32", 4, 5, border_value=value)
+    read = problem_from_json(json.loads(strict_json(problem_to_json(problem))))
+    assert read == problem
+    assert {problem: "found"}[read] == "found"
+    np.testing.assert_array_equal(read.border_value, problem.border_value)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("value", ["7", None, [7], True, 1j, "nan"])
+@pytest.mark.parametrize("border", ["constant", "wrap"])
+def test_a_border_value_that_is_no_number_is_refused(border: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"border_value {value!r} is no number")):
+        Laplace("four", border, "laplacian", "float32", 3, 3, border_value=value)
+
+
+@pytest.mark.parametrize("value", [1e39, -1e39, 10**309])
+def test_a_border_value_that_float32_cannot_hold_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="is outside float32's range"):
+        Laplace("four", "constant", "laplacian", "float32", 3, 3, border_value=value)
+
+
+@pytest.mark.parametrize("channels", [1.0, True, "1", [1]])
+def test_channels_are_a_whole_number(channels: Any) -> None:
+    with pytest.raises(ValueError, match="channels"):
+        Laplace("four", "wrap", "laplacian", "uint8", 3, 3, channels)

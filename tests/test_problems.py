@@ -20,7 +20,7 @@ from harness.problems import (
     problem_from_json,
     problem_to_json,
 )
-from harness.problems.base import compare
+from harness.problems.base import MAX_AXES, compare
 from harness.problems.operations import sum_of
 from tests.checks import key_of
 
@@ -224,6 +224,27 @@ def test_labels() -> None:
                 ([9, -1], r"\(9, -1\)", "each must be an integer, and none negative"),
                 ([True], r"\(True,\)", "each must be an integer"),
                 ([2**30, 2**30], r"\(1073741824, 1073741824\)", "more than 72057594037927936 elements"),
+                ([0, 2**60], r"\(0, 1152921504606846976\)", "more than 72057594037927936 elements"),
+                ([1] * 71, r"\(1, .*\)", f"71 axes; NumPy has at most {MAX_AXES}"),
+            )
+        ),
+        *(
+            ({"kind": "empty", "geometry": geometry}, "geometry .*: each launch has a number")
+            for geometry in (
+                None,
+                5,
+                [],
+                [[]],
+                [[[1]]],
+                [[[1], [1], [1]]],
+                [[[1], []]],
+                [[[0], [1]]],
+                [[[1], [-1]]],
+                [[[1.0], [1]]],
+                [[[True], [1]]],
+                [[[1] * 4, [1]]],
+                [[[2**64], [1]]],
+                [["1", "1"]],
             )
         ),
     ],

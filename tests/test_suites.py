@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
+from harness.cases import expand
 from harness.ladders import LADDERS
 from harness.problems import MASKS
-from harness.suite import DEFAULT, SuiteError, load_suite, suite_names
+from harness.records import Record
+from harness.runs import RunWriter, load_run
+from harness.suite import DEFAULT, Suite, SuiteError, load_suite, suite_names
 from harness.variants import ReductionVariant, difference
+from tests.fake_backend import DEVICE
 
 REDUCTION = """
 title = "mine"
@@ -127,6 +132,33 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
             ["laplace[0].channels[0]", "1, 3, 4", "laplace[0].masks: is mis"],
         ),
         ("title = \nx = 1", ["is not TOML", "line 1"]),
+        (f"title = {'1' * 9999}", ["is not TOML", "integer"]),
+        ("title = " + "[" * 99999, ["is not TOML", "nested too deeply"]),
+        *(
+            (f"{REDUCTION}[measure]\n{key} = {value}", [f"measure.{key}: should be", "not"])
+            for key in ("case_seconds", "limit_s", "gpu_contexts_s")
+            for value in ("inf", "nan", "-inf", "1e300", "-1.0")
+        ),
+        *(
+            (f"{REDUCTION}[measure]\n{key} = {10**30}", [f"measure.{key}: should be less", "not"])
+            for key in (
+                "samples",
+                "processes",
+                "gpu_contexts",
+                "gpu_launch_contexts",
+                "reference_limit_bytes",
+            )
+        ),
+        (
+            'title = "x"\n[[bandwidth]]\ndirections = ["read"]\ndtypes = ["int8"]\nsource_bytes = [1'
+            + "0" * 30
+            + "]",
+            ["bandwidth[0].source_bytes[0]: should be less"],
+        ),
+        (
+            REDUCTION.replace("[[100, 3]]", str([[1] * 71])),
+            ["reduction[0].shapes[0]: ", "71 axes", "at most"],
+        ),
     ],
 )
 def test_mistake_elsewhere_is_named(tmp_path: Path, text: str, expected: list[str]) -> None:
@@ -167,3 +199,53 @@ def test_labels_of_a_ladder_tell_its_rungs_apart(name: str) -> None:
     assert len(labels) == len(LADDERS[name].rungs)
     assert len(set(labels)) == len(labels)
     assert all(" = " in label for label in labels[1:])
+
+
+LAPLACE = """
+title = "mine"
+[[laplace]]
+masks = ["four"]
+outputs = ["laplacian"]
+channels = [1]
+sizes = [[9, 7]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "why"),
+    [
+        ("uint8", "300", "300.0 is no integer in uint8's range of 0 to 255"),
+        ("uint8", "0.5", "0.5 is no integer"),
+        ("uint16", "nan", "nan is no integer in uint16's range"),
+        ("int16", "inf", "inf is no integer"),
+        ("float32", "1e39", "1e+39 is outside float32's range"),
+    ],
+)
+def test_a_border_value_that_cannot_be_is_refused_with_its_place(
+    tmp_path: Path, dtype: str, value: str, why: str
+) -> None:
+    text = f'{LAPLACE}borders = ["wrap", "constant"]\ndtypes = ["{dtype}"]\nborder_value = {value}'
+    message = _mistakes(tmp_path, text)
+    assert message.startswith(f"{tmp_path / 'mine.toml'}: laplace[0]: border_value {why}")
+    assert "give one that all dtypes hold" in message
+
+
+@pytest.mark.parametrize(
+    ("border", "dtype", "value"),
+    [
+        *product(("wrap",), ("uint8", "float32"), ("nan", "inf", "-inf", "300", "0.5", "1e39")),
+        *product(("constant",), ("float32",), ("nan", "inf", "-inf", "300", "0.1")),
+    ],
+)
+def test_a_border_value_that_is_ignored_or_fits_comes_back_from_the_run_file(
+    tmp_path: Path, border: str, dtype: str, value: str
+) -> None:
+    text = f'{LAPLACE}borders = ["{border}"]\ndtypes = ["{dtype}"]\nborder_value = {value}'
+    suite = _load(tmp_path, text)
+    assert isinstance(suite, Suite)
+    cases = expand(suite, [replace(DEVICE, backend="opencl")])
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path, {}) as writer:
+        for case in cases:
+            writer.write(Record(case, "ok"))
+    assert [record.case for record in load_run(path).records] == cases

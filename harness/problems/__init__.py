@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -36,9 +37,9 @@ _KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in (Reduction, Laplace,
 
 
 def problem_to_json(problem: Problem) -> dict[str, Any]:
-    """The problem as plain data: ``kind`` and its fields."""
+    """The problem as plain data: ``kind`` and its fields, numbers that strict JSON lacks as text."""
     values = {f.name: getattr(problem, f.name) for f in fields(problem) if f.init}  # type: ignore[arg-type]
-    return {"kind": problem.kind, **values}
+    return {"kind": problem.kind, **{name: _written(value) for name, value in values.items()}}
 
 
 def problem_from_json(data: Mapping[str, Any]) -> Problem:
@@ -58,5 +59,11 @@ def problem_from_json(data: Mapping[str, Any]) -> Problem:
     return problem
 
 
+def _written(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(item) for item in value)
+    return float(value) if value in ("nan", "inf", "-inf") else value

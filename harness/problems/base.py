@@ -16,16 +16,22 @@ Array = npt.NDArray[Any]
 MAX_ELEMENTS = 2**56
 """More than any memory holds, and few enough that their bytes are counted in 64 bits."""
 
+MAX_AXES = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
+"""That an array of NumPy has."""
+
 
 def require_sizes(name: str, sizes: Any) -> None:
-    """Refuses what are not the sizes of an array's axes, or of more elements than there can be.
+    """Refuses what are not the sizes of an array's axes, or of more axes or elements than there can be.
 
     Raises:
         ValueError: it says which ``name`` had them.
     """
     if not isinstance(sizes, tuple) or not all(type(size) is int and size >= 0 for size in sizes):
         raise ValueError(f"{name} {sizes!r}: each must be an integer, and none negative")
-    if math.prod(sizes) > MAX_ELEMENTS:
+    if len(sizes) > MAX_AXES:
+        raise ValueError(f"{name} {sizes!r}: {len(sizes)} axes; NumPy has at most {MAX_AXES}")
+    # An axis of no elements makes no other one smaller.
+    if math.prod(size for size in sizes if size) > MAX_ELEMENTS:
         raise ValueError(f"{name} {sizes!r}: more than {MAX_ELEMENTS} elements")
 
 

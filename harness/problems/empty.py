@@ -15,6 +15,17 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Number of work-groups and work-group size of one launch, each with one or two dimensions."""
 
 
+_MAX_SIDE = 2**32 - 1
+
+
+def _is_side(side: object) -> bool:
+    return (
+        isinstance(side, tuple)
+        and 1 <= len(side) <= 3
+        and all(type(size) is int and 1 <= size <= _MAX_SIDE for size in side)
+    )
+
+
 def _written(geometry: Geometry) -> str:
     groups, size = ("x".join(map(str, side)) for side in geometry)
     return f"{groups} groups of {size}"
@@ -26,6 +37,17 @@ class Empty:
 
     geometry: tuple[Geometry, ...]
     kind: ClassVar[str] = "empty"
+
+    def __post_init__(self) -> None:
+        launches = self.geometry
+        if not (isinstance(launches, tuple) and launches) or not all(
+            isinstance(launch, tuple) and len(launch) == 2 and all(map(_is_side, launch))
+            for launch in launches
+        ):
+            raise ValueError(
+                f"geometry {launches!r}: each launch has a number of groups and a group size, each of "
+                "integers from 1, at most 3 of them"
+            )
 
     @property
     def label(self) -> str:

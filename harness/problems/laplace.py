@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,14 +41,38 @@ _PAD_MODE = {
 }
 
 
+def fitting_border_value(value: float, dtype: str) -> float:
+    """The border value of images of ``dtype``, as a float.
+
+    Raises:
+        ValueError: if the dtype does not hold it: wrapped or rounded it is another one.
+    """
+    if DTYPES[dtype].is_float:
+        highest = float(np.finfo(dtype).max)
+        # Infinity and NaN are values of the dtype.
+        is_finite = isinstance(value, Integral) or math.isfinite(value)
+        if is_finite and abs(value) > highest:
+            raise ValueError(
+                f"border_value {value!r} is outside {dtype}'s range of {-highest:g} to {highest:g}"
+            )
+    else:
+        info = np.iinfo(dtype)
+        if not (info.min <= value <= info.max and value == int(value)):
+            raise ValueError(
+                f"border_value {value!r} is no integer in {dtype}'s range of {info.min} to {info.max}"
+            )
+    # Of the two zeros one.
+    return float(value) + 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Laplace:
     """The Laplace filter of a ``height`` x ``width`` image of 1, 3 or 4 interleaved ``channels``.
 
     ``output`` is ``laplacian`` (L, saturated to the image's dtype) or ``sharpened`` (f - L for a negative
     centre of the mask, f + L for a positive one, saturated once). ``border_value`` is what lies outside with
-    the ``constant`` border; other borders ignore it. Images have shape (height, width) or (height, width,
-    channels).
+    the ``constant`` border; other borders ignore it, and it is 0 then. Images have shape (height, width) or
+    (height, width, channels).
     """
 
     mask: str
@@ -57,8 +82,10 @@ class Laplace:
     height: int
     width: int
     channels: int = 1
-    border_value: float = 0.0
+    border_value: float = field(default=0.0, compare=False)
     kind: ClassVar[str] = "laplace"
+    outside: str = field(init=False, repr=False)
+    """The border value as it is compared: NaN is equal to NaN, for such problems are equal."""
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -68,7 +95,7 @@ class Laplace:
             ("dtype", self.dtype, IMAGE_DTYPES),
             ("channels", self.channels, (1, 3, 4)),
         ):
-            if value not in known:
+            if value not in known or type(value) is not type(known[0]):
                 raise ValueError(
                     f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}"
                 )
@@ -77,23 +104,13 @@ class Laplace:
             raise ValueError(
                 f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1"
             )
-        if self.border == "constant":
-            self._require_border_value()
-
-    def _require_border_value(self) -> None:
-        """Refuses a border value that the dtype does not hold: wrapped or rounded it is another one."""
-        value = self.border_value
-        if self.element.is_float:
-            highest = float(np.finfo(self.dtype).max)
-            if math.isfinite(value) and abs(value) > highest:
-                limits = f"{-highest:g} to {highest:g}"
-                raise ValueError(f"border_value {value!r} is outside {self.dtype}'s range of {limits}")
-            return
-        info = np.iinfo(self.dtype)
-        if not (info.min <= value <= info.max and value == int(value)):
-            raise ValueError(
-                f"border_value {value!r} is no integer in {self.dtype}'s range of {info.min} to {info.max}"
-            )
+        if not isinstance(self.border_value, Real) or isinstance(self.border_value, bool):
+            raise ValueError(f"border_value {self.border_value!r} is no number")
+        border_value = (
+            fitting_border_value(self.border_value, self.dtype) if self.border == "constant" else 0.0
+        )
+        object.__setattr__(self, "border_value", border_value)
+        object.__setattr__(self, "outside", border_value.hex())
 
     @property
     def element(self) -> Dtype:
