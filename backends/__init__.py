@@ -164,7 +164,7 @@ def _load(entry: Entry) -> type[Backend]:
     try:
         cls: type[Backend] = getattr(import_module(module), attribute)
     except ImportError as error:
-        raise BackendUnavailable(f"{error}; to get it: {entry.install}") from error
+        raise BackendUnavailable(str(error), entry.install) from error
     return cls
 
 
@@ -174,4 +174,4 @@ def _named(name: str) -> Iterator[None]:
     try:
         yield
     except BackendUnavailable as error:
-        raise BackendUnavailable(f"{name}: {error}") from error
+        raise BackendUnavailable(f"{name}: {error.what}", error.remedy) from error

@@ -135,7 +135,7 @@ class Backend(ABC):
         """The devices of this machine that the backend can drive.
 
         Raises:
-            BackendUnavailable: when a package or driver is missing; the message says which and how to get it.
+            BackendUnavailable: when a package or driver is missing; it says which, and how to get it.
         """
 
     @classmethod

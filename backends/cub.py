@@ -23,18 +23,18 @@ from backends.library import Calls, PreparedCalls, nan_in_extremes
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
 
-_HOW_TO_GET = "to get it: pip install 'cuda-cccl[cu13]', and NVIDIA's driver"
+_HOW_TO_GET = "pip install 'cuda-cccl[cu13]', and NVIDIA's driver"
 
 try:
     from cuda import compute
 
     if not hasattr(compute, "make_reduce_into"):
         # Without a driver the package imports, but holds nothing.
-        raise BackendUnavailable(f"cuda.compute is empty: it finds no CUDA driver; {_HOW_TO_GET}")
+        raise BackendUnavailable("cuda.compute is empty: it finds no CUDA driver", _HOW_TO_GET)
     from cuda.compute import types
     from cuda.compute.op import RawOp
 except RuntimeError as error:
-    raise BackendUnavailable(f"cuda.compute lacks a library of CUDA's ({error}); {_HOW_TO_GET}") from error
+    raise BackendUnavailable(f"cuda.compute lacks a library of CUDA's ({error})", _HOW_TO_GET) from error
 
 _C_TYPES = {
     "uint8": "unsigned char",

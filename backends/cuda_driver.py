@@ -126,9 +126,9 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
             known = int(call(driver.cuDriverGetVersion))
         except (BackendError, RuntimeError) as error:
             # cuda-bindings raises a RuntimeError where there is no driver at all.
-            raise BackendUnavailable(f"no device can be used ({error}); see nvidia-smi") from error
+            raise BackendUnavailable(f"no device can be used ({error})", "see nvidia-smi") from error
         if not count:
-            raise BackendUnavailable(NO_DEVICE)
+            raise BackendUnavailable(*NO_DEVICE)
         require_compiler(known)
         return count
 

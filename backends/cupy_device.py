@@ -59,9 +59,9 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         try:
             count = int(runtime.getDeviceCount())
         except runtime.CUDARuntimeError as error:
-            raise BackendUnavailable(f"no device can be used ({error}); see nvidia-smi") from error
+            raise BackendUnavailable(f"no device can be used ({error})", "see nvidia-smi") from error
         if not count:
-            raise BackendUnavailable(NO_DEVICE)
+            raise BackendUnavailable(*NO_DEVICE)
         return count
 
     @classmethod

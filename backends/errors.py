@@ -10,9 +10,25 @@ class BackendError(Exception):
 
 
 class BackendUnavailable(BackendError):
-    """The backend or its device does not exist on this machine; the message says what is missing and how to
-    get it.
+    """The backend or its device does not exist on this machine.
+
+    ``what`` is missing, ``remedy`` is what to do about it, empty where nobody knows; the message is both.
     """
+
+    def __init__(self, what: str, remedy: str = "") -> None:
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}; what to do: {self.remedy}" if self.remedy else self.what
+
+
+def no_such_device(index: int, count: int) -> BackendUnavailable:
+    """The error for device number ``index`` where there are ``count``, at least one."""
+    return BackendUnavailable(
+        f"there is no device {index}; there are 0 to {count - 1}", "choose one that `harness devices` lists"
+    )
 
 
 class Unsupported(BackendError):

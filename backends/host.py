@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 from backends.base import Prepared
 from backends.cpuinfo import cpuinfo
 from backends.devices import Array, DeviceArray, DeviceInfo
-from backends.errors import BackendUnavailable
+from backends.errors import no_such_device
 from backends.library import LibraryBackend
 
 
@@ -32,7 +32,7 @@ class HostBackend(LibraryBackend):
     @classmethod
     def open(cls, index: int) -> Self:
         if index != 0:
-            raise BackendUnavailable(f"there is no device {index}; the one device is 0")
+            raise no_such_device(index, 1)
         return cls(cls.devices()[0])
 
     def upload(self, host: Array) -> DeviceArray:

@@ -224,7 +224,7 @@ def _library(name: str) -> ctypes.CDLL:
     try:
         path = load_nvidia_dynamic_lib(name).abs_path
     except DynamicLibNotFoundError as error:
-        raise BackendUnavailable(f"NPP is missing ({name}); to get it: {_HOW_TO_GET}") from error
+        raise BackendUnavailable(f"NPP is missing ({name})", _HOW_TO_GET) from error
     if f".so.{_VERSION}" not in path:
-        raise BackendUnavailable(f"{path} is not of NPP {_VERSION}; to get it: {_HOW_TO_GET}")
+        raise BackendUnavailable(f"{path} is not of NPP {_VERSION}", _HOW_TO_GET)
     return ctypes.CDLL(path)

@@ -13,10 +13,10 @@ import numpy as np
 from backends import cupti, nvrtc
 from backends.base import Backend, Gate, Prepared
 from backends.devices import DeviceInfo, KernelTimes
-from backends.errors import BackendUnavailable
+from backends.errors import BackendUnavailable, no_such_device
 from backends.gates import Spin, timed_gate
 
-NO_DEVICE = "the driver finds no device; see nvidia-smi and CUDA_VISIBLE_DEVICES"
+NO_DEVICE = ("the driver finds no device", "see nvidia-smi and CUDA_VISIBLE_DEVICES")
 
 LOST = frozenset({4, 46, 214, 220, 700, 702, 709, 710, *range(714, 720), 999})
 """Error codes, the same in CUDA's driver and runtime, after which a context is of no further use:
@@ -43,7 +43,7 @@ class NvidiaBackend(Backend):
     def open(cls, index: int) -> Self:
         count = cls._device_count()
         if not 0 <= index < count:
-            raise BackendUnavailable(f"there is no device {index}; there are 0 to {count - 1}")
+            raise no_such_device(index, count)
         with cls._typed_errors(f"opening device {index}"):
             return cls(cls._describe(index))
 
@@ -138,8 +138,8 @@ def require_compiler(cuda: int) -> None:
     known = cuda // 1000
     if major > known:
         raise BackendUnavailable(
-            f"NVRTC {major}.{minor} is too new for the driver, which knows CUDA up to {version_text(cuda)}; "
-            f"update the driver, or: pip install 'nvidia-cuda-nvrtc-cu{known}'"
+            f"NVRTC {major}.{minor} is too new for the driver, which knows CUDA up to {version_text(cuda)}",
+            f"update the driver, or: pip install 'nvidia-cuda-nvrtc-cu{known}'",
         )
 
 

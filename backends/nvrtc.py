@@ -35,7 +35,7 @@ def version() -> tuple[int, int]:
     try:
         major, minor = _checked(nvrtc.nvrtcVersion())
     except (RuntimeError, OSError) as error:  # what cuda-bindings raises when it finds no libnvrtc
-        raise BackendUnavailable(f"NVRTC is missing ({error}); to get it: {_HOW_TO_GET}") from error
+        raise BackendUnavailable(f"NVRTC is missing ({error})", _HOW_TO_GET) from error
     return major, minor
 
 
@@ -89,7 +89,7 @@ def _nvrtc() -> Any:
     try:
         from cuda.bindings import nvrtc
     except ImportError as error:
-        raise BackendUnavailable(f"{error}; to get it: {_HOW_TO_GET}") from error
+        raise BackendUnavailable(str(error), _HOW_TO_GET) from error
     return nvrtc
 
 

@@ -11,7 +11,7 @@ import pyopencl as cl
 
 from backends.base import Backend, Gate, Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo
-from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory
+from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory, no_such_device
 from backends.opencl_enqueue import OUT_OF_MEMORY
 from backends.opencl_gate import EventGates, KernelGates, gates
 from backends.pocl import repair
@@ -100,7 +100,7 @@ def device_at(index: int) -> cl.Device:
     """
     devices = all_devices()
     if not 0 <= index < len(devices):
-        raise BackendUnavailable(f"there is no device {index}; there are 0 to {len(devices) - 1}")
+        raise no_such_device(index, len(devices))
     return devices[index]
 
 
@@ -108,7 +108,7 @@ def all_devices() -> list[cl.Device]:
     try:
         platforms = cl.get_platforms()
     except cl.LogicError as error:
-        raise BackendUnavailable(f"no OpenCL platform is registered ({error}); {_HOW_TO_GET}") from error
+        raise BackendUnavailable(f"no OpenCL platform is registered ({error})", _HOW_TO_GET) from error
     found = []
     for platform in platforms:
         try:
@@ -120,7 +120,7 @@ def all_devices() -> list[cl.Device]:
                 raise
     if not found:
         names = ", ".join(platform.name for platform in platforms) or "none"
-        raise BackendUnavailable(f"no device on any platform (platforms: {names}); {_HOW_TO_GET}")
+        raise BackendUnavailable(f"no device on any platform (platforms: {names})", _HOW_TO_GET)
     return found
 
 

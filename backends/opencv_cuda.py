@@ -52,8 +52,8 @@ class OpenCvCudaBackend(DriverBackend):
         # Without CUDA the module is there, but counts no devices.
         if not (_cuda and _cuda.getCudaEnabledDeviceCount() > 0):
             raise BackendUnavailable(
-                f"OpenCV {cv2.__version__} was built without CUDA, or finds no device; build it from source "
-                "with WITH_CUDA and opencv_contrib"
+                f"OpenCV {cv2.__version__} was built without CUDA, or finds no device",
+                "build it from source with WITH_CUDA and opencv_contrib",
             )
         return super()._device_count()
 

@@ -60,16 +60,21 @@ class OpenCvOpenClBackend(LibraryBackend):
     def _take(cls, spelled: str, info: DeviceInfo) -> None:
         """Has OpenCV use the device, the first time in this process."""
         if cls._taken not in ("", spelled):
-            raise BackendUnavailable(f"OpenCV holds {cls._taken}; only in a new process can it take another")
+            raise BackendUnavailable(f"OpenCV holds {cls._taken}", "open another device in a new process")
         os.environ[_DEVICE] = spelled
         # OpenCV loads OpenCL itself: without this it would look for another library than pyopencl's.
         os.environ.setdefault(_RUNTIME, _loaded_opencl())
         cv2.ocl.setUseOpenCL(True)
         if not cv2.ocl.useOpenCL():
-            raise BackendUnavailable(f"OpenCV {cv2.__version__} cannot use OpenCL's {spelled}")
+            raise BackendUnavailable(
+                f"OpenCV {cv2.__version__} cannot use OpenCL's {spelled}",
+                "install an OpenCV that was built with OpenCL, or measure another device",
+            )
         name = cv2.ocl.Device.getDefault().name().strip()
         if name != info.name:
-            raise BackendUnavailable(f"OpenCV has taken the OpenCL device {name}, not {info.name}")
+            raise BackendUnavailable(
+                f"OpenCV has taken the OpenCL device {name}, not {info.name}", "measure another device"
+            )
         cls._taken = spelled
 
     def departures(self, problem: Problem) -> frozenset[Departure]:

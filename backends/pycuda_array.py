@@ -36,7 +36,10 @@ class PycudaArrayBackend(PycudaBackend, LibraryBackend):
     @classmethod
     def _device_count(cls) -> int:
         if shutil.which("nvcc") is None:
-            raise BackendUnavailable("pycuda builds its reductions with nvcc, which is not on the PATH")
+            raise BackendUnavailable(
+                "pycuda builds its reductions with nvcc, which is not on the PATH",
+                "install the CUDA toolkit and put the folder of its nvcc on the PATH",
+            )
         return super()._device_count()
 
     def departures(self, problem: Problem) -> frozenset[Departure]:

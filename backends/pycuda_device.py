@@ -43,9 +43,9 @@ class PycudaBackend(NvidiaBackend):
             drv.init()
             count = int(drv.Device.count())
         except drv.Error as error:
-            raise BackendUnavailable(f"no device can be used ({error}); see nvidia-smi") from error
+            raise BackendUnavailable(f"no device can be used ({error})", "see nvidia-smi") from error
         if not count:
-            raise BackendUnavailable(NO_DEVICE)
+            raise BackendUnavailable(*NO_DEVICE)
         require_compiler(drv.get_driver_version())
         return count
 

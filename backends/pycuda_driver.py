@@ -15,7 +15,9 @@ try:
 except ModuleNotFoundError:
     raise  # the registry says how to get pycuda
 except ImportError as error:
-    raise BackendUnavailable(f"NVIDIA's driver is missing or too old ({error}); install it") from error
+    raise BackendUnavailable(
+        f"NVIDIA's driver is missing or too old ({error})", "install the driver, or a newer one"
+    ) from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,8 +40,8 @@ class TorchBackend(DriverBackend):
     def _device_count(cls) -> int:
         if not torch.cuda.is_available():
             raise BackendUnavailable(
-                f"PyTorch {torch.__version__} finds no CUDA device, or was built without CUDA; "
-                "see nvidia-smi and pytorch.org for the build"
+                f"PyTorch {torch.__version__} finds no CUDA device, or was built without CUDA",
+                "see nvidia-smi and pytorch.org for the build",
             )
         return super()._device_count()
 

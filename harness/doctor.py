@@ -166,8 +166,7 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
         # Only NVIDIA's GPUs run CUDA: without one its absence is no fault. A baseline's never is.
         needed = entry.role in ("opencl", "reference") or (nvidia and entry.role == "cuda")
         status: Status = "broken" if needed else "absent"
-        detail, _, remedy = answer["missing"].removeprefix(f"{name}: ").rpartition("; ")
-        yield Finding(name, status, detail or remedy, remedy.removeprefix("to get it: ") or entry.install)
+        yield Finding(name, status, answer["missing"], answer["remedy"] or entry.install)
     for device in answer.get("devices", []):
         subject, error = f"{device['key']} {device['name']}", device["error"]
         if error:
@@ -238,7 +237,7 @@ def _answer(name: str) -> dict[str, Any]:
     try:
         devices = backend_class(name).devices()
     except BackendUnavailable as error:
-        return {"missing": str(error)}
+        return {"missing": error.what.removeprefix(f"{name}: "), "remedy": error.remedy}
     return {
         "devices": [
             {

@@ -48,8 +48,10 @@ def test_a_backend_has_devices_or_says_what_is_missing(name: str) -> None:
     devices = found()[name]
     if isinstance(devices, str):
         assert devices.startswith(f"{name}: "), "the reason names the backend"
-        with pytest.raises(BackendUnavailable):
+        with pytest.raises(BackendUnavailable) as caught:
             open_backend(name)
+        assert caught.value.remedy
+        assert caught.value.remedy not in caught.value.what
         pytest.skip(devices)
     assert devices
     assert [device.index for device in devices] == list(range(len(devices)))

@@ -12,9 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from backends import BackendUnavailable
+from backends.numpy import NumpyBackend
 from harness import doctor, environment
 from harness.environment import cpu_name, describe, differences
 from harness.records import FORMAT
@@ -141,9 +144,9 @@ def _device(**changes: object) -> dict[str, Any]:
         ("opencl", {"devices": [_device()]}, False, "ok"),
         ("opencl", {"devices": [_device(repaired="treated as haswell")]}, False, "note"),
         ("opencl", {"devices": [_device(error="BuildError: no")]}, False, "broken"),
-        ("opencl", {"missing": "opencl: no platform; to get it: pip install pyopencl"}, False, "broken"),
-        ("cuda", {"missing": "cuda: no pycuda; to get it: pip install pycuda"}, False, "absent"),
-        ("cuda", {"missing": "cuda: no pycuda; to get it: pip install pycuda"}, True, "broken"),
+        ("opencl", {"missing": "no platform", "remedy": "pip install pyopencl"}, False, "broken"),
+        ("cuda", {"missing": "no pycuda", "remedy": "pip install pycuda"}, False, "absent"),
+        ("cuda", {"missing": "no pycuda", "remedy": ""}, True, "broken"),
         ("cuda", {"crash": "ended with SIGSEGV"}, False, "broken"),
     ],
 )
@@ -155,6 +158,14 @@ def test_a_backends_finding(name: str, answer: dict[str, Any], nvidia: bool, sta
     if "missing" in answer:
         assert "pip install" in finding.remedy
         assert "pip install" not in finding.detail
+
+
+def test_a_reason_and_its_remedy_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = BackendUnavailable("no driver (it is old; or absent)", "install one; then restart")
+    monkeypatch.setattr(NumpyBackend, "devices", Mock(side_effect=error))
+    (finding,) = doctor._backend("numpy", doctor._answer("numpy"), nvidia=False)
+    assert finding.detail == "no driver (it is old; or absent)"
+    assert finding.remedy == "install one; then restart"
 
 
 def test_probe_that_dies_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,5 +130,7 @@ def test_a_compiler_that_is_too_new_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("name", ["numpy", "opencv"])
 def test_a_reason_names_the_backend(name: str) -> None:
-    with pytest.raises(BackendUnavailable, match=rf"^{name}: (there is no device 3|No module)"):
+    with pytest.raises(BackendUnavailable, match=rf"^{name}: (there is no device 3|No module)") as caught:
         open_backend(name, 3)
+    assert str(caught.value) == f"{caught.value.what}; what to do: {caught.value.remedy}"
+    assert caught.value.remedy
