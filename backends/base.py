@@ -223,9 +223,9 @@ class Backend(ABC):
 
         Returns:
             min, max: a scalar of the array's dtype; minmax: a pair of them; minmaxloc: a
-            :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64, uint64 or float64;
-            norm_l1: the same; sum_squares: of elements of 32 bits and more float64; count_nonzero: int; mean,
-            norm_l2: float64; norm_inf: float64, of integers int. NaN propagates as in NumPy.
+            :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64 or uint64,
+            which wrap as NumPy's, or float64; norm_l1: the same, but float64 of elements of 64 bits;
+            sum_squares: float64 of those of 32 bits and more; count_nonzero: int; mean, norm_l2: float64; norm_inf: float64, of integers int. NaN propagates as in NumPy.
 
         Raises:
             ValueError: on an unknown op, or one that has no value for an empty array (sums and counts have).

@@ -176,7 +176,7 @@ def _pairs(problem: Reduction, capability: int) -> _Form:
 
 
 def _sum(problem: Reduction, _: int) -> _Form:
-    total = np.dtype(problem.element.total)
+    total = np.dtype(problem.total)
     return _Form(lambda view: view, compute.OpKind.PLUS, total, np.zeros(1, total))
 
 

@@ -29,7 +29,7 @@ _MODES = {
 
 def reductions(problem: Reduction, arrays: Sequence[Any]) -> Calls:
     """CuPy's reductions. They allocate their result: an ``out`` would cost them a copy."""
-    total = np.dtype(problem.element.total)
+    total = np.dtype(problem.total)
     functions: dict[str, Callable[[Any], Any]] = {
         "lowest": cupy.min,
         "highest": cupy.max,

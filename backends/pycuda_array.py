@@ -48,7 +48,7 @@ class PycudaArrayBackend(PycudaBackend, LibraryBackend):
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         self.require(problem, variant)
         assert isinstance(problem, Reduction)
-        total = np.dtype(problem.element.total)
+        total = np.dtype(problem.total)
         functions: dict[str, Callable[[Any], Any]] = {
             "lowest": partial(gpuarray.min, stream=self._stream),
             "highest": partial(gpuarray.max, stream=self._stream),

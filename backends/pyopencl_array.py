@@ -40,7 +40,7 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
     def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         self.require(problem, variant)
         assert isinstance(problem, Reduction)
-        total = np.dtype(problem.element.total)
+        total = np.dtype(problem.total)
         chosen = [
             partial(_FUNCTIONS[name], queue=self._queue, **({"dtype": total} if name == "total" else {}))
             for name in problem.parts.fields

@@ -111,7 +111,7 @@ def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
         "count_nonzero": (int,),
         "mean": (np.float64,),
         "sum_squares": (totals["f" if element.itemsize >= 4 else element.kind],),
-        "norm_l1": (totals[element.kind],),
+        "norm_l1": (totals["f" if element.itemsize == 8 else element.kind],),
         "norm_l2": (np.float64,),
         "norm_inf": (np.float64 if element.kind == "f" else int,),
     }

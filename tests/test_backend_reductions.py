@@ -170,6 +170,19 @@ def test_sums_do_not_overflow_the_element_type(any_backend: Backend, dtype: str)
         assert any_backend.reduce("sum", np.full(70001, info.max, dtype)) == 70001 * info.max
 
 
+@pytest.mark.parametrize("op", ["mean", "norm_l1"])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_means_and_norms_do_not_overflow(any_backend: Backend, op: str, dtype: str) -> None:
+    info = np.iinfo(dtype)
+    require(any_backend, Reduction(op, dtype, (10,)))
+    for size in (1, 10, 70001):
+        for extreme in (info.min, info.max):
+            array = np.full(size, extreme, dtype)
+            check_reduction(any_backend, op, array)
+            expected = float(extreme) if op == "mean" else abs(float(extreme)) * size
+            assert any_backend.reduce(op, array) == pytest.approx(expected, rel=1e-10), (size, extreme)
+
+
 def test_sums_of_float32_are_accumulated_in_float64(any_backend: Backend) -> None:
     array = np.full(2**12 + 1, 1, np.float32)
     array[0] = 2**24

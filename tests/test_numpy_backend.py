@@ -181,10 +181,10 @@ def plain(op: str, array: Array) -> Any:
         "minmaxloc": lambda: (np.amin(array), np.amax(array), np.argmin(array), np.argmax(array)),
         "sum": lambda: np.add.reduce(array.astype(wide).ravel()),
         "count_nonzero": lambda: np.count_nonzero(array != 0),
-        "mean": lambda: np.add.reduce(array.astype(wide).ravel()) / array.size,
+        "mean": lambda: np.mean(array, dtype=np.float64),
         "norm_inf": lambda: np.abs(array.astype(np.longdouble)).max(),
         "sum_squares": lambda: summed(array.astype(square) ** 2),
-        "norm_l1": lambda: np.abs(array.astype(wide)).sum(),
+        "norm_l1": lambda: np.abs(array.astype(np.longdouble if array.itemsize == 8 else wide)).sum(),
         "norm_l2": lambda: np.sqrt(np.float64(summed(array.astype(square) ** 2))),
     }
     return operations[op]()

@@ -113,6 +113,25 @@ def test_a_wrong_pixel_is_found() -> None:
     assert problem.verify(answer, image).message.startswith("1 of 81 values differ; first at (4, 5)")
 
 
+@pytest.mark.parametrize(
+    ("mask", "output", "border_value", "weights"),
+    [
+        ("four", "laplacian", 0.0, 8 * 2),
+        ("eight", "laplacian", 0.0, 16 * 2),
+        ("diagonal", "sharpened", 0.0, 17 * 2),
+        ("four", "laplacian", -3.0, 8 * 3),
+        ("four", "laplacian", float("inf"), 8 * 2),
+    ],
+)
+def test_the_tolerance_of_floats_is_nine_roundings_of_the_largest_sum(
+    mask: str, output: str, border_value: float, weights: float
+) -> None:
+    image = np.array([[0.5, -2.0], [np.nan, np.inf]], np.float32)
+    problem = Laplace(mask, "constant", output, "float32", 2, 2, border_value=border_value)
+    assert problem.tolerance(image) == 9 * 2.0**-23 * weights
+    assert Laplace(mask, "wrap", output, "int16", 2, 2).tolerance(np.ones((2, 2), np.int16)) == 0
+
+
 @pytest.mark.parametrize("value", [-1, 256, 0.5, float("nan")])
 def test_a_border_value_that_the_dtype_cannot_hold_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="border_value"):

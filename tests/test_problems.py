@@ -15,6 +15,7 @@ from harness.problems import (
     Bandwidth,
     Empty,
     Laplace,
+    MinMaxLoc,
     Problem,
     Reduction,
     problem_from_json,
@@ -50,6 +51,35 @@ PROBLEMS: list[Problem] = [
 def test_references_by_hand(op: str, values: Any, dtype: str, expected: Any) -> None:
     array = np.array(values, dtype)
     assert Reduction(op, dtype, array.shape).reference(array) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "dtype", "expected"),
+    [
+        ("mean", 2**62, "int64", 2.0**62),
+        ("mean", 2**63, "uint64", 2.0**63),
+        ("mean", -(2**31), "int32", -(2.0**31)),
+        ("norm_l1", -(2**63), "int64", 10 * 2.0**63),
+        ("norm_l1", 2**63, "uint64", 10 * 2.0**63),
+        ("norm_l1", -(2**31), "int32", 10 * 2**31),
+    ],
+)
+def test_means_and_norms_do_not_overflow(op: str, value: int, dtype: str, expected: float) -> None:
+    array = np.full(10, value, dtype)
+    problem = Reduction(op, dtype, array.shape)
+    assert problem.reference(array) == expected
+    assert (problem.total == "float64") == ("64" in dtype)
+
+
+def test_what_is_made_of_a_sum_has_a_total_that_holds_it() -> None:
+    def total(op: str, dtype: str, size: int) -> str:
+        return Reduction(op, dtype, (size,)).total
+
+    for op in ("mean", "norm_l1"):
+        assert [total(op, "int32", 2**32 - n) for n in (1, 0)] == ["int64", "float64"]
+        assert [total(op, "uint32", 2**32 + n) for n in (1, 2)] == ["uint64", "float64"]
+    assert [total("sum_squares", "int16", 2**33 - n) for n in (1, 0)] == ["int64", "float64"]
+    assert [total("sum", dtype, 2**40) for dtype in ("int64", "uint32")] == ["int64", "uint64"], "as NumPy's"
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -115,7 +145,7 @@ def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
     partials = np.zeros(4, problem.partial_dtype)
     for k, part in enumerate(np.array_split(source, 4)):
         if problem.parts.term:
-            values: tuple[Any, ...] = (sum_of(part, problem.element, problem.parts.term),)
+            values: tuple[Any, ...] = (sum_of(part, problem.total, problem.parts.term),)
         else:
             answer = Reduction(problem.parts.kernel, dtype, part.shape).reference(part)
             values = answer if isinstance(answer, tuple) else (answer,)
@@ -149,6 +179,24 @@ def test_compare_scalars() -> None:
     wrong = compare(np.int32(3), 5, 0.0)
     assert (wrong.ok, wrong.error) == (False, 2)
     assert "result: got np.int32(3), expected" in wrong.message
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("field", range(4))
+def test_values_and_places_of_64_bits_are_compared_exactly(dtype: str, field: int) -> None:
+    highest = np.iinfo(dtype).max
+    expected = MinMaxLoc(highest - np.array(5, dtype), np.array(highest, dtype)[()], 2**60, 2**60 + 1)
+    assert compare(expected, expected, 0.0).ok
+    off_by_one = list(expected)
+    off_by_one[field] = off_by_one[field] - 1
+    wrong = compare(MinMaxLoc(*off_by_one), expected, 0.0)
+    assert not wrong.ok
+    assert wrong.message.startswith(f"1 of 4 values differ; first at ({field},): got ")
+
+
+def test_compare_a_pair_with_what_is_none() -> None:
+    assert "shape () where (2,) is expected" in compare(3, (3, 3), 0.0).message
+    assert "shape (1,) where (2,) is expected" in compare((3,), (3, 3), 0.0).message
 
 
 def test_compare_arrays() -> None:

@@ -41,6 +41,17 @@ def test_verdicts_are_matched_by_problem_whatever_their_order() -> None:
     assert (found.equal, found.share, found.contradicting, found.passed) == (2, 1.0, 0, True)
 
 
+def test_verdicts_are_matched_by_cache_state() -> None:
+    cold = [replace(record, case=replace(record.case, cache="cold")) for record in sides(2)]
+    (found,) = repeated(run_of(*sides(1), *cold), run_of(*cold, *sides(1)))
+    assert [(pair.cache, pair.a.verdict, pair.b.verdict) for pair in found.pairs] == [
+        ("hot", "same", "same"),
+        ("cold", "slower", "slower"),
+    ]
+    with pytest.raises(ValueError, match="no ratio in common"):
+        repeated(run_of(*sides(1)), run_of(*cold))
+
+
 def test_an_ambiguous_verdict_differs_and_contradicts_nothing() -> None:
     (found,) = repeated(run(1.0, 1.0), run(1.0, 1.02))
     assert [(pair.a.verdict, pair.b.verdict, pair.equal) for pair in found.pairs] == [

@@ -117,6 +117,20 @@ def test_headline_of_one_pair_has_its_interval() -> None:
     assert any(detail.startswith("1 case, interval 0.7") for detail in headline.tiles[0].details)
 
 
+@pytest.mark.parametrize("side", ["opencl", "cuda"])
+@pytest.mark.parametrize(("launch", "is_told"), [(4.9e-6, True), (5.1e-6, False)])
+def test_no_net_ratio_where_launching_is_most_of_a_sides_time(
+    side: str, launch: float, is_told: bool
+) -> None:
+    launches = {"opencl": 1e-6, "cuda": 1e-6, side: launch}
+    comparison = only(run_of(*(record(name, reduction(), 10e-6, launch=launches[name]) for name in launches)))
+    pair = row_of(comparison.pairs)
+    told = [not math.isnan(pair[name]) for name in ("net", "net_low", "net_high")]
+    assert told == [is_told] * 3
+    assert comparison.summaries()[0].net_count == int(is_told)
+    assert (ratio_table(comparison).lines[0].cells[10].text == "–") is not is_told
+
+
 def test_no_net_ratio_with_one_launch_clock() -> None:
     comparison = only(
         run_of(record("opencl", reduction(), 8e-6, launch=4e-6), record("cuda", reduction(), 6e-6))

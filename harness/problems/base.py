@@ -98,8 +98,11 @@ _LONG = 8
 def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     """Compares two scalars or arrays of one shape element by element; NaN equals NaN.
 
-    Integers are compared exactly (``tolerance`` 0 means equality); floats within ``tolerance``.
+    Integers are compared exactly (``tolerance`` 0 means equality); floats within ``tolerance``. The values of
+    a tuple are compared one by one, each in its own type.
     """
+    if isinstance(expected, tuple):
+        return _compare_values(actual, expected, tolerance)
     left, right = np.asarray(actual), np.asarray(expected)
     if left.shape != right.shape:
         return Verification(
@@ -117,9 +120,10 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     difference[same] = 0
     difference[np.isnan(difference)] = np.inf
     error = float(difference.max())
-    if error <= tolerance:
+    # Where nothing may differ, a difference too small for the wide type is one, too.
+    wrong = np.asarray(difference > tolerance if tolerance else ~same)
+    if not wrong.any():
         return Verification(True, error, tolerance)
-    wrong = np.asarray(difference > tolerance)
     first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     where = f" at {first}" if first else ""
     count = f"{int(wrong.sum())} of {wrong.size} values differ; first" if wrong.ndim else "result"
@@ -129,3 +133,19 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
         tolerance,
         f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})",
     )
+
+
+def _compare_values(actual: Any, expected: tuple[Any, ...], tolerance: float) -> Verification:
+    """As :func:`compare`, of values that no one type may hold."""
+    shape = (len(actual),) if isinstance(actual, tuple) else np.shape(actual)
+    if shape != (len(expected),):
+        said = f"shape {shape} where {(len(expected),)} is expected"
+        return Verification(False, float("inf"), tolerance, said)
+    found = [compare(left, right, tolerance) for left, right in zip(actual, expected, strict=True)]
+    error = max(one.error for one in found)
+    wrong = [place for place, one in enumerate(found) if not one.ok]
+    if not wrong:
+        return Verification(True, error, tolerance)
+    what = found[wrong[0]].message.removeprefix("result: ")
+    count = f"{len(wrong)} of {len(found)} values differ; first at {(wrong[0],)}: {what}"
+    return Verification(False, error, tolerance, count)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.dtypes import Dtype
+from harness.dtypes import Dtype, integer_range
 from harness.problems.base import Array
 
 
@@ -36,6 +36,8 @@ class Op:
     places: dict[str, str] = field(default_factory=dict)
     of_nothing: bool = False
     """Whether the operation has a value for an empty array (sum and count_nonzero: 0)."""
+    wraps: bool = False
+    """Whether a sum of integers that its 64 bits do not hold wraps, as NumPy's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", self.kernel or self.name)
@@ -44,6 +46,18 @@ class Op:
     def adds_others(self) -> bool:
         """Whether this is a sum of something else than the elements themselves."""
         return self.term not in ("", "plain")
+
+    def total_of(self, dtype: Dtype, size: int) -> str:
+        """The type of the sum of ``size`` terms: int64, uint64 or float64.
+
+        Integers are added in float64 where 64 bits might not hold their sum, but those that wrap.
+        """
+        if dtype.is_float or self.wraps or not self.term:
+            return dtype.total
+        power = 2 if self.term == "square" else 1
+        greatest = max(map(abs, integer_range(dtype.name))) ** power
+        is_narrow = power * dtype.itemsize < np.dtype(dtype.total).itemsize
+        return dtype.total if is_narrow and size * greatest <= integer_range(dtype.total)[1] else "float64"
 
 
 class MinMaxLoc(NamedTuple):
@@ -66,20 +80,13 @@ TERMS: dict[str, Callable[[Array], Array]] = {
 """What a sum may add of each element, by name."""
 _CHUNK = 2**20
 """Elements that are made wider at a time."""
-_WIDE = 4
-"""Bytes of an integer whose square has the 64 bits that a sum has."""
 
 
-def total_of(dtype: Dtype, term: str) -> str:
-    """The type of a sum of such terms: int64, uint64 or float64."""
-    return "float64" if term == "square" and dtype.itemsize >= _WIDE else dtype.total
-
-
-def sum_of(array: Array, dtype: Dtype, term: str) -> Any:
-    """The sum of a term of each element, by NumPy: floats in longdouble, as a reference must be nearer the
-    truth than what it judges, then rounded to float64.
+def sum_of(array: Array, total_name: str, term: str) -> Any:
+    """The sum of a term of each element, by NumPy: float64 by way of longdouble, as a reference must be nearer
+    the truth than what it judges.
     """
-    total = np.dtype(total_of(dtype, term))
+    total = np.dtype(total_name)
     wide = np.dtype(np.longdouble) if total.kind == "f" else total
     if term == "plain":
         return total.type(np.sum(array, dtype=wide))
@@ -100,16 +107,21 @@ def _added(array: Array, wide: np.dtype[Any], term: Callable[[Array], Array]) ->
 
 def _sum(name: str, term: str, answer: Callable[[Any, int], Any] = lambda total, _: total) -> Op:
     """The operation that makes an answer of a sum and the number of elements."""
+
+    def reference(array: Array, dtype: Dtype) -> Any:
+        return answer(sum_of(array, OPS[name].total_of(dtype, array.size), term), array.size)
+
     return Op(
         name,
         {"total": "total"},
         {"total": np.add},
-        lambda array, dtype: answer(sum_of(array, dtype, term), array.size),
+        reference,
         answer=lambda values, size: answer(values[0], size),
         kernel="sum",
         term=term,
         # A mean of nothing is none.
         of_nothing=name != "mean",
+        wraps=name == "sum",
     )
 
 
