@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ def backend_class(name: str) -> type[Backend]:
         ValueError: if the name is not in the registry.
         BackendUnavailable: if a package it needs is missing.
     """
-    if name not in REGISTRY:
+    if name not in tuple(REGISTRY):
         raise ValueError(f"backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
     with _named(name):
         return _load(REGISTRY[name])
@@ -152,11 +153,18 @@ def open_backend(name: str, device: int = 0) -> Backend:
 
     Raises:
         ValueError: if the name is not in the registry.
+        TypeError: if the device's number is no integer.
         BackendUnavailable: if a package, a driver or the device is missing; the message says what to do.
     """
     backend = backend_class(name)
+    try:
+        number = operator.index(device)
+    except TypeError as error:
+        raise TypeError(
+            f"device must be an integer, its number in `harness devices`, not {device!r}"
+        ) from error
     with _named(name):
-        return backend.open(device)
+        return backend.open(number)
 
 
 def _load(entry: Entry) -> type[Backend]:

@@ -24,7 +24,7 @@ from backends.devices import (
     Launch,
     ResultLocation,
 )
-from backends.errors import Unsupported
+from backends.errors import BackendError, Unsupported
 
 if TYPE_CHECKING:
     # Not on load: harness.variants needs backends.devices, whose package loads this module first.
@@ -126,6 +126,7 @@ class Backend(ABC):
     """What enqueueing a call takes, as seen lately; a guess before."""
     gate_kind: GateKind = ""
     """What holds its work back, once :meth:`gate` has been called."""
+    _is_closed: bool = False
 
     # --- what each backend implements ---
 
@@ -179,14 +180,8 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        """Allocates and builds all that calls on ``sources`` (uploaded in the problem's packed form) need.
-
-        Raises:
-            Unsupported: with the reason that :meth:`unsupported` gives.
-            BuildError: when a kernel does not compile.
-            OutOfDeviceMemory: when a buffer does not fit.
-        """
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        """What :meth:`prepare` does of a problem and variant that the backend, which is open, can run."""
 
     @abstractmethod
     def gate(self, prepared: Prepared, seconds: float) -> Gate | None:
@@ -207,8 +202,30 @@ class Backend(ABC):
         """
 
     @abstractmethod
+    def _close(self) -> None:
+        """Frees the device; called once."""
+
+    # --- the same on every backend ---
+
+    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        """Allocates and builds all that calls on ``sources`` (uploaded in the problem's packed form) need.
+
+        Raises:
+            BackendError: when the backend is closed.
+            TypeError, ValueError: on a variant that is none.
+            Unsupported: with the reason that :meth:`unsupported` gives.
+            BuildError: when a kernel does not compile.
+            OutOfDeviceMemory: when a buffer does not fit.
+        """
+        self._require_open()
+        self.require(problem, variant)
+        return self._prepare(problem, variant, sources)
+
     def close(self) -> None:
-        """Frees the device. May be called twice."""
+        """Frees the device: it computes and prepares nothing any more. May be called twice."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._close()
 
     # --- what a person calls, the same on every backend ---
 
@@ -218,26 +235,30 @@ class Backend(ABC):
         Args:
             op: min, max, minmax, minmaxloc, sum, count_nonzero, mean, sum_squares, norm_l1, norm_l2 or
                 norm_inf (the largest magnitude).
-            array: uint8 ... uint64, int8 ... int64, float16, float32 or float64.
+            array: uint8 ... uint64, int8 ... int64, float16, float32 or float64, of any byte order; not
+                masked.
             variant: how; the device's default when None.
 
         Returns:
             min, max: a scalar of the array's dtype; minmax: a pair of them; minmaxloc: a
-            :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64 or uint64,
-            which wrap as NumPy's, or float64; norm_l1: the same, but float64 of elements of 64 bits;
-            sum_squares: float64 of those of 32 bits and more; count_nonzero: int; mean, norm_l2: float64; norm_inf: float64, of integers int. NaN propagates as in NumPy.
+            :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64 or uint64, which wrap
+            as NumPy's, or float64; norm_l1: the same, but float64 of elements of 64 bits; sum_squares:
+            float64 of those of 32 bits and more; count_nonzero: int; mean, norm_l2: float64; norm_inf:
+            float64, of integers int. NaN propagates as in NumPy.
 
         Raises:
             ValueError: on an unknown op, or one that has no value for an empty array (sums and counts have).
-            TypeError: on a dtype that is not supported.
+            TypeError: on a dtype that is not supported, a masked array, or a variant that is none.
+            BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.
         """
         from harness.dtypes import dtype_of
         from harness.problems import Reduction
 
-        host = np.asarray(array)
+        host = _host_array(array)
         problem = Reduction(op, dtype_of(host).name, host.shape)
         if host.size == 0:
+            self._require_open()
             if not problem.parts.of_nothing:
                 raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
             return problem.answer([0])
@@ -256,7 +277,7 @@ class Backend(ABC):
 
         Args:
             image: shape (height, width) or (height, width, 1, 3 or 4), of uint8, uint16, int16 or float32;
-                rows may be strided.
+                rows may be strided; of any byte order, not masked.
             mask: four, eight, four_negated, eight_negated (jia2012) or diagonal (OpenCV's ksize 3).
             border: constant, replicate, reflect, reflect_101 or wrap, as OpenCV names them.
             output: laplacian (saturated to the dtype) or sharpened.
@@ -264,21 +285,21 @@ class Backend(ABC):
             variant: how; the device's default when None.
 
         Returns:
-            The filtered image, of the shape and dtype of ``image``.
+            The filtered image, of the shape and dtype of ``image``, in native byte order.
 
         Raises:
-            ValueError: on a shape, mask, border, output or border value that is not supported.
+            ValueError: on a shape, dtype, mask, border, output or border value that is not supported.
+            TypeError: on a masked array, or a variant that is none.
+            BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.
         """
         from harness.problems import Laplace
 
-        host = np.asarray(image)
+        host = _host_array(image)
         if host.ndim not in (2, 3):
             raise ValueError(
                 f"an image has shape (height, width) or (height, width, channels), not {host.shape}"
             )
-        if not host.dtype.isnative:
-            raise ValueError(f"an image must be in native byte order, not {host.dtype!r}")
         channels = host.shape[2] if host.ndim == 3 else 1
         size = host.shape[:2]
         problem = Laplace(mask, border, output, host.dtype.name, *size, channels, border_value)
@@ -286,7 +307,8 @@ class Backend(ABC):
 
     def compute(self, problem: Problem, host: Array, variant: Variant | None = None) -> Any:
         """Uploads ``host``, runs ``problem`` on it once and returns the answer."""
-        chosen = variant or self.default_variant(problem)
+        self._require_open()
+        chosen = self.default_variant(problem) if variant is None else variant
         self.require(problem, chosen)
         with self.prepare(problem, chosen, [self.upload(problem.pack(host))]) as prepared:
             prepared.enqueue(0)
@@ -294,11 +316,19 @@ class Backend(ABC):
 
     def require(self, problem: Problem, variant: Variant) -> None:
         """Raises :class:`Unsupported` with the skip reason if this backend cannot run ``variant`` on
-        ``problem``.
+        ``problem``; TypeError or ValueError if it is no variant.
         """
+        from harness.variants import require_variant
+
+        require_variant(variant)
         reason = self.unsupported(problem, variant)
         if reason:
             raise Unsupported(f"{self.device.key} cannot run {problem.label}: {reason}")
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            again = f"open_backend({self.device.backend!r}, {self.device.index})"
+            raise BackendError(f"{self.device.key} is closed; open it again with {again}")
 
     def __enter__(self) -> Self:
         return self
@@ -307,3 +337,18 @@ class Backend(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _host_array(given: npt.ArrayLike) -> Array:
+    """What a person gives as an array in native byte order.
+
+    Raises:
+        TypeError: on a masked array, as the kernels know no mask.
+    """
+    if isinstance(given, np.ma.MaskedArray):
+        raise TypeError(
+            "a masked array is not supported: its mask would be lost; give array.compressed(), without what "
+            "is masked, or array.filled(value)"
+        )
+    host = np.asarray(given)
+    return host if host.dtype.isnative else host.astype(host.dtype.newbyteorder("="))

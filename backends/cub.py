@@ -101,8 +101,7 @@ class CubBackend(DriverBackend):
     def departures(self, problem: Problem) -> frozenset[Departure]:
         return nan_in_extremes(problem)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
         self._activate()
         form = _FORMS[problem.op](problem, self.device.compute_capability)

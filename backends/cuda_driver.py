@@ -161,7 +161,7 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         self._wait()
         return DeviceArray(view, host.dtype, host.shape)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Nothing to free: memory goes with its arrays, and the primary context is every library's."""
 
     def _new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceView:

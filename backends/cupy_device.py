@@ -98,8 +98,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             self._stream.synchronize()
         return DeviceArray(array, host.dtype, host.shape)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         arrays = [source.handle for source in sources]
         with typed_errors(f"preparing {problem.label}"):
             self._activate()
@@ -114,7 +113,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             calls, note=joined(calls.note, f"accelerators: {', '.join(self.accelerators) or 'none'}")
         )
 
-    def close(self) -> None:
+    def _close(self) -> None:
         # CuPy keeps freed memory for itself; another backend on this device may want it.
         cupy.get_default_memory_pool().free_all_blocks()
 

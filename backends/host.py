@@ -44,7 +44,7 @@ class HostBackend(LibraryBackend):
     def synchronize(self) -> None:
         """Nothing to wait for: a call has ended when it returns."""
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Nothing to free."""
 
 

@@ -64,8 +64,7 @@ class NppBackend(DriverBackend):
     def departures(self, problem: Problem) -> frozenset[Departure]:
         return nan_in_extremes(problem)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         views = [source.handle for source in sources]
         self._activate()
         if isinstance(problem, Reduction):

@@ -24,8 +24,7 @@ class NumpyBackend(HostBackend):
     version: ClassVar[str] = np.__version__
     adds_others: ClassVar[bool] = True
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         arrays = [source.handle for source in sources]
         if isinstance(problem, Reduction):
             calls = [_reduction(problem, array) for array in arrays]

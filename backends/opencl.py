@@ -61,7 +61,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     def _in_use(self) -> Sequence[cl.CommandQueue]:
         return tuple(self._queues.values())
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._programs.clear()
 
     def _build(self, source: str) -> cl.Program:

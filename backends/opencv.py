@@ -27,8 +27,7 @@ class OpenCvBackend(HostBackend):
     def departures(self, problem: Problem) -> frozenset[Departure]:
         return nan_in_extremes(problem)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         arrays = [source.handle for source in sources]
         if isinstance(problem, Reduction):
             calls = [opencv_calls.reduction(problem, array.reshape(1, -1)) for array in arrays]

@@ -66,8 +66,7 @@ class OpenCvCudaBackend(DriverBackend):
             rows = host.reshape(1, -1) if host.ndim == 1 else host
             return DeviceArray(_matrix(rows), host.dtype, host.shape)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         matrices = [source.handle for source in sources]
         with self._typed_errors(f"preparing {problem.label}"):
             self._activate()

@@ -87,8 +87,7 @@ class OpenCvOpenClBackend(LibraryBackend):
             cv2.ocl.finish()
             return DeviceArray(matrix, host.dtype, host.shape)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         note = joined(opencv_calls.note(problem), _FALLBACK)
         accumulator = opencv_calls.accumulator(problem)
         matrices = [source.handle for source in sources]
@@ -111,7 +110,7 @@ class OpenCvOpenClBackend(LibraryBackend):
         with _typed_errors("waiting for the queue"):
             cv2.ocl.finish()
 
-    def close(self) -> None:
+    def _close(self) -> None:
         """Nothing to free: OpenCV keeps its device until the process ends."""
 
     def _lacks_reduction(self, problem: Reduction) -> str | None:

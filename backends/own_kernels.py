@@ -46,8 +46,7 @@ class OwnKernelBackend(Backend):
     def default_variant(self, problem: Problem) -> Variant:
         return default_variant(problem, self.device)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         return PreparedPlan(self, problem, plan(problem, variant, self.device), sources)
 
     def program(self, source: str) -> Any:

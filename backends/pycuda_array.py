@@ -45,8 +45,7 @@ class PycudaArrayBackend(PycudaBackend, LibraryBackend):
     def departures(self, problem: Problem) -> frozenset[Departure]:
         return nan_in_extremes(problem)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
         total = np.dtype(problem.total)
         functions: dict[str, Callable[[Any], Any]] = {

@@ -33,7 +33,6 @@ class PycudaBackend(NvidiaBackend):
         super().__init__(info)
         self._capability = drv.Device(info.index).compute_capability()
         contexts.enter(info.index)
-        self._closed = False
         self._stream = drv.Stream(_STREAM_NON_BLOCKING)
         self._start, self._end = drv.Event(), drv.Event()
 
@@ -79,10 +78,7 @@ class PycudaBackend(NvidiaBackend):
             self._stream.synchronize()
         return DeviceArray(handle, host.dtype, host.shape)
 
-    def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
+    def _close(self) -> None:
         self._free_all()
         contexts.leave()
 

@@ -37,8 +37,7 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
         super().__init__(info, device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
         total = np.dtype(problem.total)
         chosen = [
@@ -57,7 +56,7 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
             calls.each[0]()
         return PreparedCalls(self, problem, calls)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._pool.stop_holding()
 
     def _array(self, source: DeviceArray) -> cl_array.Array:

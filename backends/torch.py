@@ -53,8 +53,7 @@ class TorchBackend(DriverBackend):
             self._wait()
         return DeviceArray(tensor, host.dtype, host.shape)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        self.require(problem, variant)
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
         self._activate()
         reduce = _FUNCTIONS[problem.op]

@@ -112,14 +112,12 @@ STUDY_DTYPES = tuple(DTYPES)[:7]
 
 
 def dtype_of(array: npt.NDArray[np.generic]) -> Dtype:
-    """The row of an array's element type.
+    """The row of an array's element type, whatever its byte order.
 
     Raises:
-        TypeError: if the type is none of :data:`DTYPES` in native byte order.
+        TypeError: if the type is none of :data:`DTYPES`.
     """
     name = array.dtype.name
-    if name not in DTYPES or not array.dtype.isnative:
-        raise TypeError(
-            f"dtype {array.dtype!r} is not supported; supported are {', '.join(DTYPES)} (native byte order)"
-        )
+    if name not in DTYPES:
+        raise TypeError(f"dtype {array.dtype!r} is not supported; supported are {', '.join(DTYPES)}")
     return DTYPES[name]

@@ -166,6 +166,21 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
     return variant
 
 
+def require_variant(variant: object) -> None:
+    """Refuses what is no variant, or none on the axes.
+
+    Raises:
+        TypeError: if it is of another type.
+        ValueError: on a value that an axis does not have.
+    """
+    if not isinstance(variant, Variant):
+        kinds = ", ".join(kind.__name__ for kind in _KINDS.values())
+        raise TypeError(
+            f"variant must be None, for the default, or one of {kinds} from harness.variants, not {variant!r}"
+        )
+    variant_from_json(variant_to_json(variant))
+
+
 def _listed(values: tuple[Any, ...]) -> str:
     return ", ".join(map(str, values)) if len(values) < 20 else f"{values[0]}, {values[1]} to {values[-1]}"
 

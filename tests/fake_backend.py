@@ -125,7 +125,7 @@ class FakeBackend(Backend):
             raise errors.OutOfDeviceMemory("a lost device refuses everything")
         return DeviceArray(host.copy(), host.dtype, host.shape)
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> FakePrepared:
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> FakePrepared:
         if fault_of(problem) == "BuildError":
             raise errors.BuildError(
                 "the kernel does not compile", "int x\n" * 99, "error: expected ';'\n" + "more\n" * 99
@@ -150,7 +150,7 @@ class FakeBackend(Backend):
             self.batches.append(self._waiting)
         self._waiting = 0
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._closed = False
 
     def submit(self, seconds: float, source: int) -> None:

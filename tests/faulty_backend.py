@@ -38,12 +38,12 @@ class FaultyBackend(OpenClBackend):
 
     _fault: str | None = None
 
-    def prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         faults: dict[str, str] = json.loads(os.environ.get(ENVIRONMENT, "{}"))
         self._fault = faults.get(getattr(problem, "op", ""))
         if self._fault == "memory":
             self._allocate(_TOO_MUCH)
-        return super().prepare(problem, variant, sources)
+        return super()._prepare(problem, variant, sources)
 
     def _build(self, source: str) -> Any:
         if self._fault:

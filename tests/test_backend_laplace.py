@@ -96,6 +96,16 @@ def test_special_floats(any_backend: Backend, border: str) -> None:
         check_laplace(any_backend, Laplace("eight", border, "laplacian", "float32", 9, 35), image)
 
 
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+def test_byte_order_does_not_matter(any_backend: Backend, dtype: str) -> None:
+    problem = Laplace("eight_negated", "replicate", "laplacian", dtype, 9, 21)
+    require(any_backend, problem)
+    image = problem.make_source(seed=9)
+    answer = any_backend.laplace(image.astype(image.dtype.newbyteorder(">")), "eight_negated", "replicate")
+    assert answer.dtype == image.dtype
+    assert problem.verify(answer, image).ok
+
+
 @pytest.mark.parametrize("value", [0, 255])
 def test_border_values(any_backend: Backend, value: int) -> None:
     problem = Laplace("diagonal", "constant", "sharpened", "uint8", 5, 18, border_value=value)

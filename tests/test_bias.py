@@ -18,7 +18,7 @@ SEEN = (Launch("a", (4,), (64,)), Launch("b", (1,), (64,)))
 
 
 def prepared_on(backend: FakeBackend) -> FakePrepared:
-    return backend.prepare(PROBLEM, Plain(), [backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))])
+    return FakePrepared(backend, PROBLEM, [backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))])
 
 
 def clocks(**microseconds: float) -> dict[str, Clock]:

@@ -23,7 +23,6 @@ from harness.clocks import (
     slope,
 )
 from harness.problems import Reduction
-from harness.variants import Plain
 from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
 
 PROBLEM = Reduction("min", "int32", (100,))
@@ -31,7 +30,7 @@ PROBLEM = Reduction("min", "int32", (100,))
 
 def prepared_on(backend: FakeBackend, sources: int = 1) -> FakePrepared:
     source = backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))
-    return backend.prepare(PROBLEM, Plain(), [source] * sources)
+    return FakePrepared(backend, PROBLEM, [source] * sources)
 
 
 def test_slope_drops_what_is_paid_once() -> None:

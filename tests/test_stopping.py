@@ -11,7 +11,6 @@ from scipy.stats import binom
 from harness.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
 from harness.problems import Reduction
 from harness.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
-from harness.variants import Plain
 from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
 
 PROBLEM = Reduction("min", "int32", (100,))
@@ -111,7 +110,7 @@ def test_a_verdict_is_settled_far_from_the_edges_or_where_the_ratio_is_known_wel
 
 def prepared_on(backend: FakeBackend) -> FakePrepared:
     source = backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))
-    return backend.prepare(PROBLEM, Plain(), [source])
+    return FakePrepared(backend, PROBLEM, [source])
 
 
 def test_a_steady_clock_ends_by_its_interval() -> None:

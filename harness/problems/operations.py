@@ -83,8 +83,8 @@ _CHUNK = 2**20
 
 
 def sum_of(array: Array, total_name: str, term: str) -> Any:
-    """The sum of a term of each element, by NumPy: float64 by way of longdouble, as a reference must be nearer
-    the truth than what it judges.
+    """The sum of a term of each element, by NumPy: float64 by way of longdouble, as a reference must be
+    nearer the truth than what it judges.
     """
     total = np.dtype(total_name)
     wide = np.dtype(np.longdouble) if total.kind == "f" else total

@@ -43,9 +43,9 @@ class Reduction:
     element: Dtype = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.op not in OPS:
+        if self.op not in tuple(OPS):
             raise ValueError(f"op {self.op!r} is unknown; known are {', '.join(OPS)}")
-        if self.dtype not in DTYPES:
+        if self.dtype not in tuple(DTYPES):
             raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
         require_sizes("shape", self.shape)
         object.__setattr__(self, "parts", OPS[self.op])
