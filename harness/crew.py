@@ -133,7 +133,7 @@ class Crew:
             for backend, device in reasons:
                 name = self._options.classes.get(backend, backend)
                 options = self._options.for_worker(self._shared, f"{backend}:{device}")
-                self._live[backend, device] = Worker(name, device, options)
+                self._live[backend, device] = Worker(name, device, options, self._options.held)
             reasons = {key: reason for key in reasons if (reason := self._failure_of_start(key))}
         self._given_up |= reasons
 

@@ -1,8 +1,8 @@
 """One run at a time on a physical device: two that share it measure each other.
 
 The lock is the operating system's (``flock``) on a file named after the device, so it goes with its holder,
-however that ended. The file says who holds it and stays where it is: removing it would let two processes
-lock two files of one name.
+however that ended, and with the workers that inherit the open file. The file says who holds it and stays
+where it is: removing it would let two processes lock two files of one name.
 """
 
 from __future__ import annotations
@@ -13,16 +13,21 @@ import json
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 FOLDER = "HARNESS_LOCK_DIR"
 """Names the folder of the locks in the environment; all runs on a machine must agree on it."""
 _ANYBODY = 0o666
 _MOST_BYTES = 4096
 _TRIES = 10
+ENDING_S = 5.0
+"""Seconds that the workers of a run that is no more may take to end."""
+_PAUSE_S = 0.05
 
 
 class DeviceBusy(Exception):
@@ -30,8 +35,10 @@ class DeviceBusy(Exception):
 
 
 @contextmanager
-def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[None]:
+def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[tuple[int, ...]]:
     """Holds the locks of physical devices, all of them or none.
+
+    Gives the open files. A lock is held until the last process that has inherited one has closed it.
 
     Args:
         devices: what a person calls each (``cuda:0``), by :attr:`backends.devices.DeviceInfo.physical`.
@@ -42,26 +49,51 @@ def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[None]
         OSError: if the lock's file can be neither opened nor made.
     """
     with ExitStack() as held:
-        for physical, names in sorted(devices.items()):
+        yield tuple(
             held.enter_context(_locked(physical, ", ".join(names), command))
-        yield
+            for physical, names in sorted(devices.items())
+        )
 
 
 @contextmanager
-def _locked(physical: str, names: str, command: str) -> Iterator[None]:
+def _locked(physical: str, names: str, command: str) -> Iterator[int]:
     file = _opened(lock_path(physical))
     try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise DeviceBusy(_refusal(f"{physical} ({names})", file)) from None
+        ends_at = time.monotonic() + ENDING_S
+        while not _is_taken(file):
+            if not _is_ending(file) or time.monotonic() > ends_at:
+                raise DeviceBusy(_refusal(f"{physical} ({names})", file))
+            time.sleep(_PAUSE_S)
         _sign(file, command)
         try:
-            yield
+            yield file
         finally:
             os.ftruncate(file, 0)
     finally:
         os.close(file)
+
+
+def _is_taken(file: int) -> bool:
+    """Whether the lock is ours now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_ending(file: int) -> bool:
+    """Whether the run that signed is no more: its workers, which have the lock, are about to end."""
+    holder = _holder(file)
+    try:
+        if holder:
+            os.kill(int(holder["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        # Another user's, or nobody's: what is in the file anybody may have written.
+        return False
+    return False
 
 
 def lock_path(physical: str) -> Path:
@@ -99,10 +131,20 @@ def _sign(file: int, command: str) -> None:
 
 
 def _refusal(device: str, file: int) -> str:
-    try:
-        holder = json.loads(os.pread(file, _MOST_BYTES, 0))
-        who = f"process {holder['pid']} since {holder['since']}: {holder['command']}"
-    except (ValueError, KeyError, TypeError):
-        # It has the lock and has not signed yet.
-        who = "another process that began just now"
+    holder = _holder(file)
+    # Without one it has the lock and has not signed yet.
+    who = (
+        "process {pid} since {since}: {command}".format(**holder)
+        if holder
+        else "another process that began just now"
+    )
     return f"{device} is being measured by {who}; wait until it has ended, or choose another with --device"
+
+
+def _holder(file: int) -> dict[str, Any] | None:
+    """Who signed the file: pid, since, command; None where nobody did so wholly."""
+    try:
+        signed = json.loads(os.pread(file, _MOST_BYTES, 0))
+        return {"pid": int(signed["pid"]), "since": str(signed["since"]), "command": str(signed["command"])}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -27,7 +27,8 @@ class RunOptions:
     run within which they may begin another; without it at any time. budget: seconds for the whole run, those
     of contexts among them, in place of case_seconds. limit_s: seconds after which a case without an answer is
     ended; start_limit_s: the same for a worker's start. image: the photograph for Laplace problems.
-    classes: ``module:Class`` of backends that are not in the registry, by name.
+    classes: ``module:Class`` of backends that are not in the registry, by name. held: open files that the
+    workers keep open (:func:`harness.lock.locked`).
     """
 
     seed: int = 1
@@ -42,6 +43,7 @@ class RunOptions:
     start_limit_s: float = 120.0
     image: Path | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
+    held: tuple[int, ...] = ()
 
     def for_worker(self, shared: str | None = None, key: str = "") -> dict[str, Any]:
         """What one of the processes, on the device of that key, needs of it, as plain data

@@ -159,7 +159,7 @@ def _process(
     workers: list[Worker] = []
     try:
         for _ in range(2):
-            workers.append(Worker(name, device.index, options.for_worker(shared)))
+            workers.append(Worker(name, device.index, options.for_worker(shared), options.held))
         for worker in workers:
             worker.wait_until_open(options.start_limit_s)
         for case, number in product(cases, range(each)):

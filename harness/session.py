@@ -158,8 +158,11 @@ def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress
         FileExistsError: if ``output`` holds a run already.
         DeviceBusy: if another run measures on one of the devices; no file is begun then.
     """
-    with alone(plan, command) as watch, RunWriter(output, _environment(plan, command)) as writer:
-        run_cases(plan.cases, writer, plan.options, progress, plan.skipped, (), watch.look)
+    with (
+        alone(plan, command) as (options, watch),
+        RunWriter(output, _environment(plan, command)) as writer,
+    ):
+        run_cases(plan.cases, writer, options, progress, plan.skipped, (), watch.look)
     return load_run(output)
 
 
@@ -171,16 +174,17 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
     Raises:
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
-    with alone(plan, f"harness run --resume {path}") as watch:
+    with alone(plan, f"harness run --resume {path}") as (options, watch):
         writer, finished = RunWriter.resume(path)
         with writer:
-            run_cases(plan.cases, writer, plan.options, progress, plan.skipped, finished, watch.look)
+            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look)
     return load_run(path)
 
 
 @contextmanager
-def alone(plan: Plan, command: str) -> Iterator[Watch]:
-    """The devices of a plan, locked against other runs and watched.
+def alone(plan: Plan, command: str) -> Iterator[tuple[RunOptions, Watch]]:
+    """The devices of a plan, locked against other runs and watched; with the options by which the workers
+    hold the locks too.
 
     Raises:
         DeviceBusy: if another run measures on one of them.
@@ -188,8 +192,8 @@ def alone(plan: Plan, command: str) -> Iterator[Watch]:
     measured = {(case.backend, case.device) for case in plan.cases if case not in plan.skipped}
     used = [device for device in plan.devices if (device.backend, device.index) in measured]
     physical = {(device.backend, device.index): device.physical for device in used}
-    with locked(names_of(used), command), Watch(physical) as watch:
-        yield watch
+    with locked(names_of(used), command) as held, Watch(physical) as watch:
+        yield replace(plan.options, held=held), watch
 
 
 def self_tests(
@@ -212,8 +216,8 @@ def self_tests(
     options = RunOptions(processes=processes or SELFTEST_PROCESSES, case_seconds=SELFTEST_SECONDS)
 
     def measured() -> Iterator[SelfTest]:
-        with locked(names_of(chosen), "harness selftest"):
-            yield from selftest(chosen, comparisons, options, progress)
+        with locked(names_of(chosen), "harness selftest") as held:
+            yield from selftest(chosen, comparisons, replace(options, held=held), progress)
 
     return measured()
 

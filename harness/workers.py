@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from harness import safe_path
@@ -25,23 +25,57 @@ class WorkerFailed(Exception):
     """A worker that did not start, answer in time or live on; the message says which, and its last words."""
 
 
-class Worker:
-    """A live ``python -m harness.worker`` in a session of its own, so that a kill takes its children too.
+def _guard() -> tuple[subprocess.Popen[bytes], int]:
+    """The leader of a new process group, which it kills when this process is no more; and the end of a pipe
+    by which it knows, as nobody else has it.
 
-    Starts the process; :meth:`wait_until_open` must follow.
+    A process, not a thread of the worker's: that may hang in a driver that lets no thread of Python's run.
+    """
+    watched, alive = os.pipe()
+    try:
+        guard = subprocess.Popen(
+            ["/bin/sh", "-c", "read line; kill -KILL 0"],
+            stdin=watched,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+    except BaseException:
+        os.close(alive)
+        raise
+    finally:
+        os.close(watched)
+    return guard, alive
+
+
+class Worker:
+    """A live ``python -m harness.worker`` in a process group of its own, so that a kill takes its children
+    too.
+
+    Starts the process; :meth:`wait_until_open` must follow. The group ends with this process, however this
+    one ends. ``held`` are open files that the worker keeps open as long as it lives: the locks of devices.
     """
 
-    def __init__(self, backend: str, device: int, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, backend: str, device: int, options: Mapping[str, Any], held: Sequence[int] = ()
+    ) -> None:
         # A file, not a pipe: nobody needs to read it, so it cannot fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            safe_path.python("-m", "harness.worker", backend, str(device), json.dumps(options)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            env=safe_path.environment(),
-            start_new_session=True,
-        )
+        self._guard, self._alive = _guard()
+        try:
+            self._process = subprocess.Popen(
+                safe_path.python("-m", "harness.worker", backend, str(device), json.dumps(options)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env=safe_path.environment(),
+                process_group=self._guard.pid,
+                pass_fds=held,
+            )
+        except BaseException:
+            os.close(self._alive)
+            self._guard.wait()
+            raise
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin: IO[bytes] = self._process.stdin
@@ -106,13 +140,14 @@ class Worker:
         """Ends the worker and its children now. May be called twice."""
         if self._stderr.closed:
             return
-        # The group outlives its leader while a child is left, so it is ended even if the worker has ended
-        # already.
+        # The group is ended even if the worker has ended already: a child may be left.
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(self._guard.pid, signal.SIGKILL)
         self._process.wait()
+        self._guard.wait()
         with contextlib.suppress(BrokenPipeError):
             self._stdin.close()
+        os.close(self._alive)
         self._stderr.close()
 
     def _read(self, stdout: IO[bytes]) -> None:

@@ -10,6 +10,7 @@ clock is the real one. A fault is chosen by the reduction's op, in the environme
 # ruff: noqa: ARG003 - the interface passes more than a fake needs
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -210,7 +211,7 @@ class FakePrepared(Prepared):
         if fault == "noise":
             os.write(1, b"a library prints\n")
             print("and so does Python")
-        elif fault in ("hang", "hang with child", "kill", "exit") or fault in FAULTS:
+        elif fault and (fault.startswith("hang") or fault in ("kill", "exit") or fault in FAULTS):
             _fail(fault)
         if self._answer is None or fault == "wrong" or (fault == "wrong later" and self._calls > 3):
             return np.int8(99)
@@ -248,8 +249,11 @@ def _note(line: str) -> None:
 
 
 def _fail(fault: str) -> NoReturn:
-    if fault == "hang with child":
+    if fault in ("hang with child", "hang natively with child"):
         _note(str(subprocess.Popen(["sleep", "3600"]).pid))
+    if fault.startswith("hang natively"):
+        # With the interpreter's lock held, as by a driver's function: no thread of Python's runs meanwhile.
+        ctypes.PyDLL(None).sleep(3600)
     if fault.startswith("hang"):
         time.sleep(3600)
     if fault == "kill":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import lock
 from harness.lock import FOLDER, DeviceBusy, lock_path, locked
 
 PCI = "0000:3b:00.0"
@@ -124,6 +126,47 @@ def test_a_link_in_the_files_place_is_not_followed(folder: Path) -> None:
 
 def test_no_device_name_leaves_the_folder(folder: Path) -> None:
     assert lock_path("../../etc/x y").parent == folder
+
+
+def test_the_lock_stays_with_a_worker_that_inherited_it() -> None:
+    with locked({PCI: []}, "x") as files:
+        worker = subprocess.Popen(["sleep", "60"], pass_fds=files)
+    try:
+        with pytest.raises(DeviceBusy):
+            held(PCI)
+    finally:
+        worker.kill()
+        worker.wait()
+    held(PCI)
+
+
+WORKER = """
+import subprocess, sys
+from harness.lock import locked
+with locked({sys.argv[1]: []}, "harness run full") as files:
+    print(subprocess.Popen(["sleep", sys.argv[2]], pass_fds=files).pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(("lives_s", "is_refused"), [("0.5", False), ("60", True)])
+def test_the_workers_of_a_killed_run_are_given_time_to_end(
+    monkeypatch: pytest.MonkeyPatch, lives_s: str, is_refused: bool
+) -> None:
+    monkeypatch.setattr(lock, "ENDING_S", 0.2 if is_refused else 30)
+    command = [sys.executable, "-c", WORKER, PCI, lives_s]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as runner:
+        assert runner.stdout
+        worker = int(runner.stdout.readline())
+        runner.kill()
+    if not is_refused:
+        held(PCI)
+        return
+    try:
+        with pytest.raises(DeviceBusy, match=f"process {runner.pid} since"):
+            held(PCI)
+    finally:
+        os.kill(worker, signal.SIGKILL)
 
 
 def test_children_do_not_inherit_the_lock() -> None:

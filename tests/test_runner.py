@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
+from harness.lock import DeviceBusy, locked
 from harness.options import RunOptions
 from harness.problems import OPS, Laplace, Reduction
 from harness.records import Case, Record
@@ -89,6 +92,63 @@ def test_a_kill_takes_the_workers_children_too(tmp_path: Path, monkeypatch: pyte
     while alive(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not alive(child)
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from harness.lock import locked
+from harness.options import RunOptions
+from harness.problems import Reduction
+from harness.records import Case
+from harness.runner import run_cases
+from harness.runs import RunWriter
+from harness.variants import Plain
+from tests.fake_runs import CLASSES
+
+case = Case("fake", 0, Reduction("max", "int32", (10,)), Plain())
+with locked({"cpu": ["fake:0"]}, "harness run") as held, RunWriter(Path(sys.argv[1]), {}) as writer:
+    run_cases([case], writer, RunOptions(classes=CLASSES, held=held))
+"""
+"""A run of one case."""
+
+
+@pytest.mark.parametrize("fault", ["hang with child", "hang natively with child"])
+def test_workers_and_their_children_end_with_a_killed_runner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    faults(monkeypatch, max=fault)
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    monkeypatch.setenv("HARNESS_LOCK_DIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path / "run.jsonl")])
+    try:
+        wait_until(lambda: "\n" in read(tmp_path / "diary").removeprefix("opened\n"))
+        workers = [worker.pid for worker in psutil.Process(runner.pid).children()]
+        _, child = read(tmp_path / "diary").split()
+        runner.send_signal(signal.SIGSTOP)
+        with pytest.raises(DeviceBusy), locked({"cpu": ["numpy:0"]}, "another run"):
+            pass
+    finally:
+        runner.kill()
+        runner.wait()
+    wait_until(lambda: not any(map(alive, [*map(str, workers), child])))
+    with locked({"cpu": ["numpy:0"]}, "another run"):
+        pass
+
+
+def read(path: Path) -> str:
+    """What a file holds; nothing where it is not there yet."""
+    return path.read_text() if path.exists() else ""
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
+    """Until what is to come true does."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        time.sleep(0.02)
 
 
 def alive(pid: str) -> bool:
