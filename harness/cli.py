@@ -8,7 +8,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -191,6 +191,7 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
     from harness import session
     from harness.console import Watcher, complain
     from harness.lock import DeviceBusy
+    from harness.signals import Ended
 
     try:
         with Watcher() as watcher:
@@ -199,8 +200,11 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
             return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
     except (FileExistsError, DeviceBusy) as error:
         raise MistakeError(str(error)) from error
-    except KeyboardInterrupt:
-        complain(f"stopped; `harness run --resume {path}` goes on")
+    except (KeyboardInterrupt, Ended):
+        if path.exists():
+            # Of a terminal that is gone nobody reads it.
+            with suppress(OSError):
+                complain(f"stopped; `harness run --resume {shlex.quote(str(path))}` goes on")
         raise
 
 
@@ -351,14 +355,17 @@ def main() -> None:
     """The entry point. A mistake or a failure is one message on stderr and an exit code, not a traceback.
 
     Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 3 runs that are not
-    comparable, 130 ended by Ctrl-C.
+    comparable, 128 and a signal's number (130 Ctrl-C, 143 SIGTERM, 129 SIGHUP) ended by that.
     """
+    from harness.signals import ended_by_signals
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A device's name must not end the command because the locale is ASCII.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        with ended_by_signals():
+            app()
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except Exception as error:

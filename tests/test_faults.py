@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -132,27 +133,58 @@ def test_a_disk_without_room_for_the_first_line_keeps_no_file(harness: Harness) 
     assert not Path("my.jsonl").exists()
 
 
+@contextmanager
+def _begun(harness: Harness, path: Path, *before: str) -> Iterator[subprocess.Popen[str]]:
+    """A run of every op that has measured the first; ``before`` is what the command is a command of."""
+    suite = harness.suite(SUITE.replace('ops = ["minmax", "sum"]', f"ops = {json.dumps(list(OPS))}"))
+    run = ["run", str(suite), "--backend", "numpy", "--output", str(path)]
+    runner = subprocess.Popen(
+        [*before, sys.executable, "-m", "harness", *run],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        _wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
+        yield runner
+    finally:
+        runner.kill()
+        runner.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_told_to_end_says_how_to_go_on_and_leaves_nothing(
+    harness: Harness, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with _begun(harness, Path("my run.jsonl")) as runner:
+        workers = psutil.Process(runner.pid).children(recursive=True)
+        runner.send_signal(number)
+        # A second one does not disturb the end.
+        runner.send_signal(signal.SIGTERM)
+        _, said = runner.communicate(timeout=60)
+    assert runner.returncode == 128 + number
+    assert said.endswith("stopped; `harness run --resume 'my run.jsonl'` goes on\n")
+    assert "Traceback" not in said
+    assert not any(worker.is_running() for worker in workers)
+    assert not list(temporary.iterdir())
+    assert harness("run", "--resume", "my run.jsonl").code == 0
+    assert len(load_run("my run.jsonl").records) == len(OPS)
+
+
+def test_a_run_under_nohup_survives_the_terminals_end(harness: Harness) -> None:
+    with _begun(harness, Path("my.jsonl"), "nohup") as runner:
+        runner.send_signal(signal.SIGHUP)
+        _, said = runner.communicate(timeout=120)
+    assert runner.returncode == 0, said
+    assert len(load_run("my.jsonl").records) == len(OPS)
+
+
 def test_a_killed_runner_is_resumed(harness: Harness) -> None:
     path = Path("my.jsonl")
-    suite = harness.suite(SUITE.replace('ops = ["minmax", "sum"]', f"ops = {json.dumps(list(OPS))}"))
-    command = [
-        sys.executable,
-        "-m",
-        "harness",
-        "run",
-        str(suite),
-        "--backend",
-        "numpy",
-        "--output",
-        str(path),
-    ]
-    runner = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    _wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2)
-    workers = psutil.Process(runner.pid).children()
-    runner.send_signal(signal.SIGKILL)
-    assert runner.wait() == -signal.SIGKILL
-    # A worker sees the end of its input and ends too.
-    _wait_until(lambda: not any(worker.is_running() for worker in workers))
+    with _begun(harness, path) as runner:
+        _kill(runner)
     before = load_run(path).records
     assert 1 <= len(before) <= len(OPS)
     with path.open("ab") as file:
@@ -163,6 +195,15 @@ def test_a_killed_runner_is_resumed(harness: Harness) -> None:
     assert "torn" not in after.environment
     assert after.records[: len(before)] == before
     assert [record.case.problem.label for record in after.records] == [f"{op} int32 50x40" for op in OPS]
+
+
+def _kill(runner: subprocess.Popen[str]) -> None:
+    workers = psutil.Process(runner.pid).children()
+    assert workers
+    runner.kill()
+    assert runner.wait() == -signal.SIGKILL
+    # An orphan that has ended and that nobody fetches is a zombie.
+    _wait_until(lambda: all(not w.is_running() or w.status() == psutil.STATUS_ZOMBIE for w in workers))
 
 
 def _wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
