@@ -95,10 +95,12 @@ class Memory:
 
 
 class Stream:
-    """A stream of the current device, as other libraries take one (``__cuda_stream__``)."""
+    """A stream of the current device, as other libraries take one (``__cuda_stream__``): a new one, or that
+    of a handle.
+    """
 
-    def __init__(self) -> None:
-        self.handle = call(driver.cuStreamCreate, _NON_BLOCKING)
+    def __init__(self, handle: Any = None) -> None:
+        self.handle = call(driver.cuStreamCreate, _NON_BLOCKING) if handle is None else handle
 
     def __int__(self) -> int:
         return int(self.handle)
@@ -115,8 +117,13 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
         self._device = call(driver.cuDeviceGet, info.index)
         self._context = call(driver.cuDevicePrimaryCtxRetain, self._device)
         self._activate()
-        self._stream = Stream()
+        self._stream = self._work_stream()
         self._start, self._end = (call(driver.cuEventCreate, 0) for _ in range(2))
+
+    @staticmethod
+    def _work_stream() -> Stream:
+        """The stream that the library works on: its calls are held back and timed there."""
+        return Stream()
 
     @classmethod
     def _device_count(cls) -> int:

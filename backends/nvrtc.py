@@ -123,8 +123,9 @@ def _write(path: Path, cubin: bytes) -> None:
     """Stores a cubin at once or not at all: other processes may read and write the same entry."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(hashlib.sha256(cubin).digest() + cubin)
-        Path(file.name).replace(path)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            whole = Path(folder) / path.name
+            whole.write_bytes(hashlib.sha256(cubin).digest() + cubin)
+            whole.replace(path)
     except OSError as error:
         _log.warning("the cubin cache %s cannot be written (%s): kernels are compiled each time", path, error)

@@ -35,6 +35,8 @@ _CHANNELS = {
 NV_VERBOSE = "-cl-nv-verbose"
 NV_OPTIONS = "cl_nv_compiler_options"
 """The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
+_TIMED = Submission(events="profiled")
+"""How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
 
 
 class OpenClBackend(OpenClDevice, OwnKernelBackend):
@@ -46,10 +48,6 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
         super().__init__(info, device)
         self._queues = {_properties(Submission()): self._queue}
-        # Profiling makes every enqueue dearer, so the event clock has a queue of its own.
-        self._timed_queue = cl.CommandQueue(
-            self._context, device, properties=cl.command_queue_properties.PROFILING_ENABLE
-        )
 
     @property
     def build_options(self) -> tuple[str, ...]:
@@ -105,7 +103,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     ) -> Bound:
         kernel.set_args(*arguments)
         size = tuple(n * g for n, g in zip(launch.num_groups, launch.group_size, strict=True))
-        queue = self._timed_queue if submission is None else self._queue_of(submission)
+        queue = self._queue_of(submission or _TIMED)
         if submission is not None and submission.events == "off":
             return without_event(queue, kernel, size, launch.group_size)
         return partial(cl.enqueue_nd_range_kernel, queue, kernel, size, launch.group_size)

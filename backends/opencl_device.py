@@ -12,7 +12,7 @@ import pyopencl as cl
 from backends.base import Backend, Gate, Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory, no_such_device
-from backends.opencl_enqueue import OUT_OF_MEMORY
+from backends.opencl_enqueue import OUT_OF_MEMORY, library_function
 from backends.opencl_gate import EventGates, KernelGates, gates
 from backends.pocl import repair
 
@@ -25,6 +25,8 @@ ATOMICS64 = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
 SHUFFLES = "cl_khr_subgroup_shuffle_relative"
 """The extension by which a kernel moves values between the work-items of a sub-group."""
 _CUDA_L2_CACHE_SIZE = 38
+_PCI_BUS_INFO = 0x410F
+"""CL_DEVICE_PCI_BUS_INFO_KHR."""
 _POCL = "Portable Computing Language"
 _CLANGS_ELEMENTS = 64
 """PoCL compiles for processors with Clang, whose vectors may be wider than OpenCL C's."""
@@ -183,16 +185,37 @@ def _first(device: cl.Device, *names: str) -> int:
 
 
 def _pci_address(device: cl.Device) -> str | None:
+    place = _pci_bus_info(device) or _nvidias_place(device) or _amds_place(device)
+    return "{:04x}:{:02x}:{:02x}.{}".format(*place) if place else None
+
+
+def _pci_bus_info(device: cl.Device) -> tuple[int, ...] | None:
+    """Domain, bus, device and function, by the standard's extension, which pyopencl does not know."""
+    ask = library_function("clGetDeviceInfo")
+    if ask is None or "cl_khr_pci_bus_info" not in device.extensions.split():
+        return None
+    place = (ctypes.c_uint * 4)()
+    handle, name, size = ctypes.c_void_p(device.int_ptr), _PCI_BUS_INFO, ctypes.sizeof(place)
+    status = ask(handle, ctypes.c_uint(name), ctypes.c_size_t(size), ctypes.byref(place), None)
+    return None if status else tuple(place)
+
+
+def _nvidias_place(device: cl.Device) -> tuple[int, ...] | None:
     try:
         bus, slot = int(device.pci_bus_id_nv), int(device.pci_slot_id_nv)
-        return f"{_first(device, 'pci_domain_id_nv'):04x}:{bus:02x}:{slot:02x}.0"
-    except (cl.LogicError, AttributeError):
-        pass
-    try:
-        place = device.topology_amd
-        return f"0000:{place.bus:02x}:{place.device:02x}.{place.function}"
     except (cl.LogicError, AttributeError):
         return None
+    # The slot is PCI's own byte of device (five bits) and function (three).
+    return _first(device, "pci_domain_id_nv"), bus, slot >> 3, slot & 7
+
+
+def _amds_place(device: cl.Device) -> tuple[int, ...] | None:
+    try:
+        place = device.topology_amd
+    except (cl.LogicError, AttributeError):
+        return None
+    # Its bytes have a sign.
+    return 0, place.bus & 0xFF, place.device & 0xFF, place.function & 0xFF
 
 
 def _l2_bytes(physical: str) -> int:

@@ -64,15 +64,25 @@ def _error(status: int) -> Exception:
 
 @cache
 def _function() -> Any:
-    """The OpenCL library's own function. Found through pyopencl's extension module, whose library it is."""
+    """The function that enqueues a kernel, with the types of its arguments."""
+    function = library_function(_FUNCTION)
+    if function is not None:
+        objects, sizes, waits = [_HANDLE] * 2, [_HANDLE] * 3, [ctypes.c_uint, _HANDLE, _HANDLE]
+        function.argtypes = [*objects, ctypes.c_uint, *sizes, *waits]
+    return function
+
+
+def library_function(name: str) -> Any:
+    """The OpenCL library's own function, which answers a status; None where it cannot be called directly.
+
+    Found through pyopencl's extension module, whose library it is.
+    """
     for library in (cl._cl.__file__, ctypes.util.find_library("OpenCL")):
         try:
-            function = getattr(ctypes.CDLL(library), _FUNCTION) if library else None
+            function = getattr(ctypes.CDLL(library), name) if library else None
         except (OSError, AttributeError):
             continue
         if function is not None:
             function.restype = ctypes.c_int
-            objects, sizes, waits = [_HANDLE] * 2, [_HANDLE] * 3, [ctypes.c_uint, _HANDLE, _HANDLE]
-            function.argtypes = [*objects, ctypes.c_uint, *sizes, *waits]
             return function
     return None

@@ -15,7 +15,7 @@ import numpy as np
 
 from backends import opencv_calls
 from backends.base import Prepared
-from backends.cuda_driver import DriverBackend
+from backends.cuda_driver import DriverBackend, Stream, driver
 from backends.devices import Array, Departure, DeviceArray
 from backends.errors import BackendError, BackendUnavailable
 from backends.library import POISON, Calls, PreparedCalls, field_types, nan_in_extremes
@@ -56,6 +56,11 @@ class OpenCvCudaBackend(DriverBackend):
                 "build it from source with WITH_CUDA and opencv_contrib",
             )
         return super()._device_count()
+
+    @staticmethod
+    def _work_stream() -> Stream:
+        # Its reductions take no other than the default one, with which a stream of ours is not ordered.
+        return Stream(driver.CUstream(driver.CU_STREAM_LEGACY))
 
     def departures(self, problem: Problem) -> frozenset[Departure]:
         return nan_in_extremes(problem)

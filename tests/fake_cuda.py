@@ -26,13 +26,15 @@ _ATTRIBUTES = {
 
 class FakeDriver:
     """``cuda.bindings.driver``: every function answers a status and its values. ``fails`` gives a function's
-    status.
+    status; ``launched`` and ``recorded`` are the kernels' arguments and the events' streams.
     """
 
     def __init__(self, **fails: int) -> None:
         self._fails = fails
         self._memory: dict[int, Any] = {}
         self.launched: list[tuple[Any, ...]] = []
+        self.recorded: list[Any] = []
+        self.CU_STREAM_LEGACY, self.CUstream = 1, int
         self.CUdevice_attribute = SimpleNamespace(
             **{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in _ATTRIBUTES}
         )
@@ -53,7 +55,7 @@ class FakeDriver:
             "cuStreamGetFlags": lambda _: (1,),
             "cuStreamSynchronize": lambda _: (),
             "cuEventCreate": lambda _: ("event",),
-            "cuEventRecord": lambda *_: (),
+            "cuEventRecord": lambda _, stream: (self.recorded.append(stream),)[:0],
             "cuEventSynchronize": lambda _: (),
             "cuEventElapsedTime": lambda *_: (2.5,),
             "cuMemAlloc": lambda nbytes: (self._allocate(nbytes),),

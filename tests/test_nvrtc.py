@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,18 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, caplog: pyte
     (tmp_path / "file").write_text("in the way")
     assert nvrtc.compile_cubin(SOURCE, (9, 0), tmp_path / "file").startswith(b"\x7fELF")
     assert "cannot be written" in caplog.text
+
+
+def test_a_full_disk_leaves_no_temporary_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # As on a full disk, the write fails in its middle: Python ignores the signal that comes with this limit.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        assert nvrtc.compile_cubin(SOURCE, (9, 0), tmp_path).startswith(b"\x7fELF")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "cannot be written" in caplog.text
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_short_log_leaves_pythons_shared_bytes_alone() -> None:
