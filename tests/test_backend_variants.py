@@ -145,6 +145,34 @@ def test_every_comparison_keeps_what_is_special(
         check_reduction(own_backend, op, np.array(few, dtype), variant)
 
 
+@pytest.mark.parametrize(
+    ("finish", "packing"),
+    [(finish, "scalar") for finish in AXES["reduction"]["finish"]]
+    + [("host", "batched"), ("host", "packed")],
+)
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
+@pytest.mark.parametrize("dtype", ["int16", "float32"])
+def test_an_extreme_is_one_of_the_elements(
+    own_backend: Backend, dtype: str, op: str, finish: str, packing: str
+) -> None:
+    """All on one side of zero, and fewer vectors than work-items: what these start from is no answer, nor is
+    what a call leaves to the next.
+    """
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=3, group_size=8, finish=finish, packing=packing
+    )
+    problem = Reduction(op, dtype, (67,))
+    require(own_backend, problem, variant)
+    above = np.random.default_rng(8).integers(5, 99, problem.size).astype(dtype)
+    arrays = [above, -above]
+    sources = [own_backend.upload(problem.pack(array)) for array in arrays]
+    with skipping(), own_backend.prepare(problem, variant, sources) as prepared:
+        for call in (0, 1, 1, 0, 0):
+            prepared.enqueue(call)
+            outcome = problem.verify(prepared.result(), arrays[call])
+            assert outcome.ok, outcome.message
+
+
 @pytest.mark.parametrize("packing", AXES["reduction"]["packing"])
 @pytest.mark.parametrize("stride", AXES["reduction"]["stride"])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -221,7 +249,8 @@ def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: st
             array = np.full(67, others, dtype)
             array[position] = one
             check_reduction(own_backend, op, array, variant)
-    for array in (rng.integers(0, 3, 70001), np.full(70001, info.max), np.full(70001, info.min)):
+    # Of 16 bits a work-item's sum outgrows 32.
+    for array in (rng.integers(0, 3, 70001), np.full(270001, info.max), np.full(270001, info.min)):
         check_reduction(own_backend, op, array.astype(dtype), variant)
 
 

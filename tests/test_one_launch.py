@@ -31,7 +31,7 @@ def waiting_backend(own_backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Ba
 @pytest.mark.parametrize("finish", ["flagged", "alternating"])
 @pytest.mark.parametrize("op", KERNELS)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [1, 40, 4097])
+@pytest.mark.parametrize("size", [1, 70, 4097])
 def test_calls_one_after_the_other_leave_nothing_to_the_next(
     waiting_backend: Backend, finish: str, op: str, dtype: str, size: int
 ) -> None:
