@@ -11,6 +11,7 @@ import pytest
 
 from backends import REGISTRY, Backend, BackendUnavailable, DeviceInfo, available, open_backend
 from harness.cases import select_devices
+from harness.pytest_plugin import add_options
 
 OWN_KERNELS = ("opencl", "cuda")
 """The roles of backends that run kernels of our own."""
@@ -29,15 +30,8 @@ else:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--backend``, ``--device`` and ``--suite``, as of ``harness run``."""
-    group = parser.getgroup("harness")
-    group.addoption("--backend", action="append", metavar="NAME", help="only this backend; may be repeated")
-    group.addoption(
-        "--device", action="append", metavar="TEXT", help="only devices of this key, kind or name"
-    )
-    group.addoption(
-        "--suite", default="quick", metavar="SUITE", help="the benchmarks' suite: a name or a TOML file"
-    )
+    """The options, where pytest was called from elsewhere, or nothing is installed that adds them."""
+    add_options(parser)
 
 
 def benchmarks_only(config: pytest.Config) -> bool:

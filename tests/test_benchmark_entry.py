@@ -7,24 +7,35 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
+
+import pytest
 
 from backends import REGISTRY
 from harness.lock import FOLDER
 from harness.runs import load_run
-from tests.conftest import found
+from tests.command import SUITE
+from tests.conftest import BENCHMARKS, found
 
 ROOT = Path(__file__).parent.parent
 
 
-def run_pytest(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """One pytest in a process of its own, from the top of the checkout, with locks of its own."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments]
+def run_pytest(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """One pytest in a process of its own, from the top of the checkout, with locks of its own; it has the
+    plugins that an installation gives it.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    installed = project.get("entry-points", {}).get("pytest11", {}).values()
+    plugins = [word for plugin in ("no:cacheprovider", *installed) for word in ("-p", plugin)]
+    command = [sys.executable, "-m", "pytest", *plugins, "-rs", *arguments]
     with tempfile.TemporaryDirectory() as locks:
         # Workers of xdist tell their children so, who would then measure nothing.
         outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
         environment = {**outside, FOLDER: locks}
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, env=environment
+        )
 
 
 def test_benchmark_only_measures_a_suite_and_the_report_reads_it(tmp_path: Path) -> None:
@@ -47,6 +58,33 @@ def test_benchmark_only_measures_a_suite_and_the_report_reads_it(tmp_path: Path)
         assert benchmark["extra_info"]["GB/s"] > 0
         assert benchmark["extra_info"]["variant"] == "library"
         assert benchmark["options"]["timer"] == "device_seconds"
+
+
+@pytest.mark.parametrize("place", ["here", "elsewhere"])
+def test_a_suite_of_ones_own(tmp_path: Path, place: str) -> None:
+    """A file that exists is taken for a path of tests until the option before it is known."""
+    suite = tmp_path / "mine.toml"
+    suite.write_text(SUITE)
+    # From the checkout the benchmarks are found, from elsewhere they are named.
+    arguments = [str(BENCHMARKS)] if place == "elsewhere" else []
+    done = run_pytest(
+        *("--benchmark-only", "--suite", str(suite), "--backend", "numpy", *arguments),
+        folder=tmp_path if place == "elsewhere" else ROOT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 passed" in done.stdout
+
+
+def test_other_projects_may_have_options_of_the_same_names(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--backend')\n    parser.addoption('--device')\n"
+    )
+    (tmp_path / "test_other.py").write_text(
+        "def test_other(pytestconfig):\n    assert pytestconfig.getoption('--backend') == 'metal'\n"
+    )
+    done = run_pytest("--backend", "metal", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed" in done.stdout
 
 
 def test_a_plain_run_says_how_to_ask_for_benchmarks() -> None:
