@@ -125,6 +125,7 @@ def list_things(
 
 @app.command()
 def run(
+    context: typer.Context,
     suite: Annotated[str, typer.Argument(help="A suite's name, or the path of a TOML file.")] = "quick",
     *,
     backend: Backends = None,
@@ -169,9 +170,11 @@ def run(
         budget=budget,
     )
     with _asked():
-        if resume and (output or request != Request()):
+        others = _typed(context) - {"--resume", "--report", "--dry-run"}
+        if resume and others:
             raise ValueError(
-                "a resumed run keeps its suite, options and file; give nothing else with --resume"
+                "a resumed run keeps its suite, options and file; give nothing else with --resume: "
+                f"no {', '.join(sorted(others))}"
             )
         plan = plan_resumed(resume) if resume else plan_run(request)
     showing.announce(plan)
@@ -181,6 +184,15 @@ def run(
     measured = _measured(plan, resume or output or _new_path(plan.suite.name), resuming=resume is not None)
     if not showing.conclude(measured, report):
         raise typer.Exit(_FAILURE)
+
+
+def _typed(context: typer.Context) -> set[str]:
+    """The arguments that were given, a default's value too: options by their long names."""
+    return {
+        parameter.opts[0] if parameter.param_type_name == "option" else parameter.opts[0].upper()
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
+    }
 
 
 def _new_path(suite: str) -> Path:

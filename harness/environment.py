@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distributions, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -47,6 +50,7 @@ def describe(
         "host": _host(),
         "packages": _packages(),
         **_commit(),
+        "kernels_sha256": kernels_hash(),
         "devices": [asdict(device) for device in devices],
         "missing": dict(missing),
         "nvml": nvml(),
@@ -181,14 +185,36 @@ def _pci(info: Any) -> str:
     return f"{info.domain:04x}:{info.bus:02x}:{info.device:02x}.0"
 
 
-def differences(before: Iterable[Mapping[str, Any]], now: Iterable[DeviceInfo]) -> list[str]:
-    """What keeps a run begun on the devices ``before`` (plain data) from going on with those here ``now``."""
-    here = {device.key: _identity(asdict(device)) for device in now}
-    old = {f"{device['backend']}:{device['index']}": _identity(device) for device in before}
+def kernels_hash() -> str:
+    """SHA-256 over all kernel sources and their names."""
+    digest = hashlib.sha256()
+    for dialect in ("cl", "cu"):
+        for name, text in sorted(_texts(files(f"kernels_{dialect}"), f".{dialect}")):
+            digest.update(f"{name}\0{len(text)}\0".encode() + text)
+    return digest.hexdigest()
+
+
+def _texts(folder: Traversable, suffix: str, above: str = "") -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _texts(entry, suffix, f"{above}{entry.name}/")
+        elif entry.name.endswith(suffix):
+            yield f"{above}{entry.name}", entry.read_bytes()
+
+
+def differences(before: Iterable[Mapping[str, Any]], now: Iterable[Mapping[str, Any]]) -> list[str]:
+    """How the devices ``before`` (plain data) differ from those here ``now``: what was, and what is."""
+    old, here = ({_key(device): _identity(device) for device in devices} for devices in (before, now))
     return [
-        f"{key} was {was}, now {here.get(key, 'absent')}" for key, was in old.items() if here.get(key) != was
+        f"{key} was {old.get(key, 'absent')}, now {here.get(key, 'absent')}"
+        for key in dict.fromkeys([*old, *here])
+        if old.get(key) != here.get(key)
     ]
 
 
+def _key(device: Mapping[str, Any]) -> str:
+    return f"{device.get('backend')}:{device.get('index')}"
+
+
 def _identity(device: Mapping[str, Any]) -> str:
-    return f"{device['name']} (driver {device['driver']})"
+    return f"{device.get('name')} (driver {device.get('driver')})"

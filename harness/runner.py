@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -53,6 +53,7 @@ def run_cases(
     skipped: Mapping[Case, str] | None = None,
     finished: Sequence[Record] = (),
     look: Callable[[Case], Snapshot] = lambda _: {},
+    pictured: Iterable[str] = (),
 ) -> None:
     """Measures the cases, in as many blocks as the options say, and writes a record for each as soon as it
     is there.
@@ -70,11 +71,12 @@ def run_cases(
         skipped: cases that are not to be measured, with the skip reason that is recorded.
         finished: records that are there already, one a case and block.
         look: at the state of a case's device, before and after it is measured.
+        pictured: titles of the pictures that are there already.
     """
     there = {Turn(record.case, record.process, record.block) for record in finished}
     every = turns(cases, options.processes, options.contexts, options.launch_contexts)
     left = [turn for turn in every if turn not in there]
-    run = _Run(writer, options, look, skipped or {})
+    run = _Run(writer, options, look, skipped or {}, pictured)
     for record in finished:
         run.note(record)
     run.measure(left, progress)
@@ -89,13 +91,14 @@ class _Run:
         options: RunOptions,
         look: Callable[[Case], Snapshot],
         reasons: Mapping[Case, str],
+        pictured: Iterable[str],
     ) -> None:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
         self._over: set[Case] = set()
         self._blocks = blocks_a_process(options.contexts, options.launch_contexts)
         self._known = Known(self._blocks, options.launch_contexts)
         self._first: dict[Case, Record] = {}
-        self._pictured: set[str] = set()
+        self._pictured = set(pictured)
         self._began_at = math.inf
         self._allotment: Allotment | None = None
         self._to_measure = 0

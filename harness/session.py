@@ -8,11 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from backends import REGISTRY, available
 from backends.devices import DeviceInfo
+from harness import resuming
 from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.controls import with_controls
-from harness.environment import describe, differences
+from harness.environment import describe
+from harness.explain import validation
 from harness.images import image_size
 from harness.lock import locked
 from harness.options import RunOptions
@@ -20,7 +24,7 @@ from harness.records import Case
 from harness.runner import Progress, run_cases
 from harness.runs import Run, RunWriter, load_run
 from harness.selftest import SelfTest, selftest, selftest_of
-from harness.suite import Suite, load_suite
+from harness.suite import Suite, is_path, parse_suite, suite_text
 from harness.watch import Watch
 
 SELFTEST_PROCESSES = 5
@@ -55,16 +59,19 @@ class Plan:
     """What an invocation is going to do, before anything is measured.
 
     ``cases`` are all, in order; ``skipped`` those that do not run, and why; ``devices`` all that were found;
-    ``missing`` why a backend is not available, by its name.
+    ``missing`` why a backend is not available, by its name; ``text`` is the suite's; ``notes`` are for the
+    person who asked.
     """
 
     request: Request
     suite: Suite
+    text: str
     options: RunOptions
     devices: list[DeviceInfo]
     missing: dict[str, str]
     cases: list[Case]
     skipped: dict[Case, str]
+    notes: tuple[str, ...] = ()
 
 
 def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
@@ -80,7 +87,8 @@ def plan_run(request: Request) -> Plan:
     Raises:
         ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
     """
-    suite = load_suite(request.suite)
+    text = suite_text(request.suite)
+    suite = parse_suite(request.suite, text)
     image = Path(request.image) if request.image else None
     size = image_size(image) if image else None
     devices, missing = discover()
@@ -107,7 +115,7 @@ def plan_run(request: Request) -> Plan:
         limit_s=suite.measure.limit_s,
         image=image,
     )
-    return Plan(request, suite, options, devices, missing, cases, skipped)
+    return Plan(request, suite, text, options, devices, missing, cases, skipped)
 
 
 def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
@@ -130,25 +138,39 @@ def plan_resumed(path: Path) -> Plan:
 
     Raises:
         OSError: if the file cannot be read.
-        ValueError: if it is no run file, or its suite, options or devices are not what they were.
+        ValueError: if it is no run file, or its suite, photograph, options, kernels or devices are not what
+            they were.
     """
-    begun = load_run(path).environment
-    try:
-        asked, before, devices = begun["request"], begun["options"], begun["devices"]
-        filters = {"backends": tuple(asked["backends"]), "devices": tuple(asked["devices"])}
-        request = Request(**{**asked, **filters})
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} does not say what was asked for ({error!r}); begin a new run") from error
-    plan = plan_run(request)
-    before = {**_BEFORE_PROCESSES, **before}
-    now = _options(plan)
-    changes = [
-        f"{name} was {before.get(name)}, now {now[name]}" for name in now if before.get(name) != now[name]
-    ]
-    changes += differences(devices, plan.devices)
+    begun = load_run(path)
+    before = resuming.kept(path, begun.environment)
+    plan = plan_run(_asked(path, before.request))
+    now = resuming.kept(path, _environment(plan, ""))
+    changes = resuming.changes(*(_of_asked(each, plan.request.backends) for each in (before, now)))
+    if not changes:
+        planned = set(plan.cases)
+        strange = [turn.case for turn in begun.turns if turn.case not in planned]
+        changes = [f"{case.device_key} {case.problem.label} is no case of it now" for case in strange[:1]]
     if changes:
-        raise ValueError(f"{path} cannot be resumed: {'; '.join(changes)}; begin a new run")
-    return plan
+        raise ValueError(
+            f"{path} cannot be resumed: {'; '.join(changes)}; have it as it was, or begin a new run"
+        )
+    return replace(plan, notes=tuple(resuming.notes(before, now)))
+
+
+def _asked(path: Path, kept: Mapping[str, Any]) -> Request:
+    try:
+        return TypeAdapter(Request).validate_python(kept)
+    except ValidationError as error:
+        wrong = "; ".join(validation(dict(mistake), resuming.Kept) for mistake in error.errors())
+        raise ValueError(
+            f"{path} does not say what was asked for: request.{wrong}; begin a new run"
+        ) from None
+
+
+def _of_asked(kept: resuming.Kept, backends: Sequence[str]) -> resuming.Kept:
+    """With the devices of these backends alone; all when empty."""
+    devices = [device for device in kept.devices if not backends or device.get("backend") in backends]
+    return kept.model_copy(update={"devices": devices})
 
 
 def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress], None]) -> Run:
@@ -175,9 +197,10 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
     with alone(plan, f"harness run --resume {path}") as (options, watch):
+        pictured = [str(image.get("title")) for image in load_run(path).images]
         writer, finished = RunWriter.resume(path)
         with writer:
-            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look)
+            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look, pictured)
     return load_run(path)
 
 
@@ -247,9 +270,20 @@ def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:
 def _environment(plan: Plan, command: str) -> dict[str, Any]:
     return {
         **describe(plan.request.suite, command, plan.devices, plan.missing),
-        "request": asdict(plan.request),
+        "request": asdict(_from_anywhere(plan.request)),
         "options": _options(plan),
+        "suite_content": resuming.suite_content(plan.text),
+        "image_sha256": resuming.image_hash(plan.options.image),
     }
+
+
+def _from_anywhere(request: Request) -> Request:
+    """The request with absolute paths: the run may be resumed from another folder."""
+    return replace(
+        request,
+        suite=str(Path(request.suite).absolute()) if is_path(request.suite) else request.suite,
+        image=str(Path(request.image).absolute()) if request.image else None,
+    )
 
 
 def _options(plan: Plan) -> dict[str, Any]:
@@ -263,7 +297,3 @@ def _options(plan: Plan) -> dict[str, Any]:
         "launch_contexts": options.launch_contexts,
         "budget": options.budget,
     }
-
-
-_BEFORE_PROCESSES = {"processes": 1, "contexts": {}, "launch_contexts": 0, "budget": None}
-"""The options of runs begun before these were."""

@@ -23,7 +23,9 @@ _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
 
 def announce(plan: Plan) -> None:
-    """Says what the comparison will lack."""
+    """Says what the comparison will lack, and what is to be known of it."""
+    for note in plan.notes:
+        complain(f"note: {note}")
     for name in plan.request.backends:
         if name in plan.missing:
             complain(f"not available: {plan.missing[name]}")

@@ -278,30 +278,54 @@ def load_suite(name: str) -> Suite:
     Raises:
         SuiteError: if there is none or it is not valid; names every mistake with its key and what is allowed.
     """
-    if not name.endswith(".toml") and "/" not in name:
-        if name not in suite_names():
-            raise SuiteError(unknown("suite", name, suite_names()) + "; or the path of a .toml file")
-        return _parse(_folder().joinpath(f"{name}.toml"), f"suite {name}", name)
-    return _parse(Path(name), name, Path(name).stem)
+    return parse_suite(name, suite_text(name))
+
+
+def is_path(name: str) -> bool:
+    """Whether a suite is named by the path of its file, not as one that comes with the harness."""
+    return name.endswith(".toml") or "/" in name
+
+
+def suite_text(name: str) -> str:
+    """The text of the suite of that name, or of the file at that path.
+
+    Raises:
+        SuiteError: if there is none, or it cannot be read.
+    """
+    if not is_path(name) and name not in suite_names():
+        raise SuiteError(unknown("suite", name, suite_names()) + "; or the path of a .toml file")
+    file: Traversable = Path(name) if is_path(name) else _folder().joinpath(f"{name}.toml")
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise SuiteError(f"{_where(name)}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{_where(name)}: is not UTF-8 text: {error}") from error
+
+
+def _where(name: str) -> str:
+    return name if is_path(name) else f"suite {name}"
 
 
 def _folder() -> Traversable:
     return files("harness").joinpath("suites")
 
 
-def _parse(file: Traversable, where: str, name: str) -> Suite:
+def parse_suite(name: str, text: str) -> Suite:
+    """The suite of that name, or path, and text.
+
+    Raises:
+        SuiteError: if it is not valid; names every mistake with its key and what is allowed.
+    """
+    where = _where(name)
     try:
-        data = tomllib.loads(file.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise SuiteError(f"{where}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SuiteError(f"{where}: is not UTF-8 text: {error}") from error
+        data = tomllib.loads(text)
     except ValueError as error:
         raise SuiteError(f"{where}: is not TOML: {error}") from error
     except RecursionError:
         raise SuiteError(f"{where}: is not TOML that can be read: it is nested too deeply") from None
     try:
-        return Suite.model_validate({"name": name, **data})
+        return Suite.model_validate({"name": Path(name).stem if is_path(name) else name, **data})
     except ValidationError as error:
         lines = [f"{where}: {validation(dict(mistake), Suite)}" for mistake in error.errors()]
         raise SuiteError("\n".join(lines)) from None

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,11 +17,12 @@ from unittest.mock import Mock
 import pytest
 
 from backends import BackendUnavailable
+from backends.devices import DeviceInfo
 from backends.numpy import NumpyBackend
 from harness import doctor, environment
 from harness.environment import cpu_name, describe, differences
 from harness.records import FORMAT
-from tests.test_cases import CPU, CUDA, DEVICES, GPU
+from tests.test_cases import CPU, DEVICES, GPU
 
 
 def test_describe_has_what_the_report_shows() -> None:
@@ -127,11 +128,30 @@ def test_nvml_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_differences_of_devices() -> None:
-    before = describe("quick", "", [GPU, CPU], {})["devices"]
-    assert differences(before, [CPU, GPU, CUDA]) == []
-    (changed,) = differences(before, [replace(GPU, driver="2.0"), CPU])
+    def plain(*devices: DeviceInfo) -> list[dict[str, Any]]:
+        return [asdict(device) for device in devices]
+
+    before = plain(GPU, CPU)
+    assert differences(before, plain(CPU, GPU)) == []
+    (changed,) = differences(before, plain(replace(GPU, driver="2.0"), CPU))
     assert changed == "opencl:0 was Big GPU (driver 1.0), now Big GPU (driver 2.0)"
-    assert differences(before, [GPU]) == ["opencl:1 was Small CPU (driver 1.0), now absent"]
+    assert differences(before, plain(GPU)) == ["opencl:1 was Small CPU (driver 1.0), now absent"]
+    assert differences(plain(GPU), before) == ["opencl:1 was absent, now Small CPU (driver 1.0)"]
+
+
+def test_the_kernels_hash_is_of_every_name_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "files", lambda name: tmp_path / name)
+    for place in ("kernels_cl/tree/naive.cl", "kernels_cl/empty.cl", "kernels_cu/empty.cu"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text("x", encoding="utf-8")
+    seen = {environment.kernels_hash()}
+    (tmp_path / "kernels_cl/notes.txt").write_text("no kernel", encoding="utf-8")
+    assert {environment.kernels_hash()} == seen
+    (tmp_path / "kernels_cl/tree/naive.cl").write_text("y", encoding="utf-8")
+    seen.add(environment.kernels_hash())
+    (tmp_path / "kernels_cl/tree/naive.cl").rename(tmp_path / "kernels_cl/tree/other.cl")
+    seen.add(environment.kernels_hash())
+    assert len(seen) == 3
 
 
 def _device(**changes: object) -> dict[str, Any]:
