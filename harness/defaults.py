@@ -5,20 +5,23 @@ name.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from backends.devices import DeviceInfo
-from harness.grids import num_groups
+from harness.grids import laplace_groups, max_groups_down, num_groups
 from harness.packing import packs
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.reduction_limits import OPENCL_ELEMENTS, finish_violations
 from harness.variants import (
+    AXES,
     MOST_GROUPS,
     BandwidthVariant,
     LaplaceVariant,
     LaunchVariant,
     ReductionVariant,
     Variant,
+    group_items,
 )
 
 _LOAD_BYTES = 16
@@ -31,6 +34,7 @@ _FINISHES = ("alternating", "flagged", "last_group", "relaunch")
 source is small (reports/examples, sweep-alternating), and flags up to a fifth faster than a fence and a
 ticket (sweep-finish).
 """
+_MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -130,7 +134,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
             group_height=1,
         )
     # One 16-byte load a row, all four rows in flight before the first is used.
-    return LaplaceVariant(
+    variant = LaplaceVariant(
         border_code="mapped",
         vector_width=_LOAD_BYTES // problem.element.itemsize,
         rows_per_item=4,
@@ -138,6 +142,27 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         group_width=32,
         group_height=4,
     )
+    taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
+    return next(taller, variant)
+
+
+def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
+    """A variant, then ever taller groups: more rows an item, more items, at last narrower groups."""
+    yield variant
+    while variant.rows_per_item < _MOST_ROWS:
+        variant = replace(variant, rows_per_item=2 * variant.rows_per_item)
+        yield variant
+    while 2 * group_items(variant) <= device.max_group_size:
+        variant = replace(variant, group_height=2 * variant.group_height)
+        yield variant
+    while variant.group_width > 1:
+        width, height = variant.group_width // 2, 2 * variant.group_height
+        variant = replace(variant, group_width=width, group_height=height)
+        yield variant
+
+
+def _fits_down(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
+    return laplace_groups(problem, variant)[1] <= max_groups_down(device)
 
 
 def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:

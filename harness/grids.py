@@ -7,7 +7,22 @@ from harness.problems import Laplace
 from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
-"""CUDA's limit of a grid in its first dimension."""
+"""CUDA's limit of a grid in its first dimension, and that of the kernels, which count in 32 bits, elsewhere."""
+_CUDA_GROUPS_DOWN = 65535
+"""CUDA's limit in the second."""
+
+
+def max_groups_down(device: DeviceInfo) -> int:
+    """The most work-groups of a launch in its second dimension.
+
+    Of NVIDIA's GPUs in OpenCL, too, CUDA's: there the kernels read a group's number as CUDA has it.
+    """
+    return _CUDA_GROUPS_DOWN if device.compute_capability else MAX_GROUPS
+
+
+def api(device: DeviceInfo) -> str:
+    """What the API through which our kernels run on a device is called."""
+    return device.platform if device.platform == "CUDA" else "OpenCL"
 
 
 def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: DeviceInfo) -> int:
@@ -23,7 +38,8 @@ def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, dev
     groups = num_groups(size, variant, device)
     if groups <= MAX_GROUPS:
         return []
-    return [f"{groups} groups are over CUDA's limit of {MAX_GROUPS}; wider vectors or larger groups help"]
+    limit = f"{api(device)}'s limit of {MAX_GROUPS}"
+    return [f"{groups} groups are over {limit}; wider vectors or larger groups help"]
 
 
 def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:

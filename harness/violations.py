@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backends.devices import DeviceInfo
-from harness.grids import grid_violations, laplace_groups
+from harness.grids import api, grid_violations, laplace_groups, max_groups_down
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.reduction_limits import reduction_violations
 from harness.variants import (
@@ -19,9 +19,6 @@ from harness.variants import (
 
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
-
-MAX_GROUPS_DOWN = 65535
-"""CUDA's limit of a grid in its second dimension."""
 
 _FITS: dict[type[Any], type[Any]] = {
     Reduction: ReductionVariant,
@@ -56,11 +53,11 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
     if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
         found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
-        found += _laplace_violations(variant, problem)
+        found += _laplace_violations(variant, problem, device)
     return found
 
 
-def _laplace_violations(variant: LaplaceVariant, problem: Laplace) -> list[str]:
+def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> list[str]:
     found = []
     rows, loads = variant.rows_per_item, variant.loads_in_flight
     if rows % loads:
@@ -68,7 +65,8 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace) -> list[str]:
     if problem.pitch > MAX_ROW_ELEMENTS:
         found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
     _, down = laplace_groups(problem, variant)
-    if down > MAX_GROUPS_DOWN:
+    most = max_groups_down(device)
+    if down > most:
         remedy = "more rows_per_item or a larger group_height helps"
-        found.append(f"{down} groups down the image are over CUDA's limit of {MAX_GROUPS_DOWN}; {remedy}")
+        found.append(f"{down} groups down the image are over {api(device)}'s limit of {most}; {remedy}")
     return found

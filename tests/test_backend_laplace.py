@@ -79,6 +79,11 @@ def test_layouts(any_backend: Backend, channels: int) -> None:
         check_laplace(any_backend, problem, wide[:17, :33, 2])
 
 
+def test_more_rows_than_65535_groups_of_16(own_backend: Backend) -> None:
+    problem = Laplace("eight", "wrap", "laplacian", "uint8", 2**20 + 3, 5)
+    check_laplace(own_backend, problem, problem.make_source(seed=10))
+
+
 def test_channels_do_not_mix(any_backend: Backend) -> None:
     image = Laplace("eight", "wrap", "laplacian", "uint16", 20, 31, 4).make_source(seed=6)
     require(any_backend, Laplace("eight", "wrap", "laplacian", "uint16", 20, 31, 4))

@@ -10,7 +10,7 @@ from backends.devices import DeviceInfo
 from harness.defaults import default_variant
 from harness.dtypes import DTYPES
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.variants import ReductionVariant, variant_from_json, variant_to_json
+from harness.variants import LaplaceVariant, ReductionVariant, variant_from_json, variant_to_json
 from harness.violations import violations
 from tests.test_variants import CPU, GPU, SMALL_GPU
 
@@ -37,6 +37,35 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
             assert reasons == [], problem.label
         else:
             assert reasons == ["the device has no float64 arithmetic"], problem.label
+
+
+@pytest.mark.parametrize("height", [524_280, 524_281, 1_048_561, 2**24, 2**26])
+@pytest.mark.parametrize(
+    "device",
+    [GPU, SMALL_GPU, CPU, *(replace(each, compute_capability=90) for each in (GPU, SMALL_GPU))],
+    ids=["gpu", "small gpu", "cpu", "nvidia", "small nvidia"],
+)
+def test_a_default_fits_tall_images(device: DeviceInfo, height: int) -> None:
+    device = replace(device, max_allocation_bytes=2**40)
+    for dtype in IMAGE_DTYPES:
+        problem = Laplace("four", "wrap", "laplacian", dtype, height, 3)
+        variant = default_variant(problem, device)
+        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
+        assert violations(variant, problem, device) == []
+
+
+def test_only_what_does_not_fit_changes_a_default() -> None:
+    def default(height: int, device: DeviceInfo) -> LaplaceVariant:
+        variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)
+        assert isinstance(variant, LaplaceVariant)
+        return variant
+
+    nvidia = replace(GPU, compute_capability=90)
+    assert default(16 * 65535, nvidia) == default(9, nvidia)
+    assert default(16 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=8)
+    assert default(128 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=32, group_height=8)
+    for device in (CPU, GPU):
+        assert default(2**26, device) == default(9, device), "this limit is not OpenCL's"
 
 
 @pytest.mark.parametrize(
