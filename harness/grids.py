@@ -7,7 +7,7 @@ from harness.problems import Laplace
 from harness.variants import BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
-"""CUDA's limit of a grid in its first dimension, and that of the kernels, which count in 32 bits, elsewhere."""
+"""CUDA's limit of a grid in its first dimension; elsewhere that of the kernels, which count in 32 bits."""
 _CUDA_GROUPS_DOWN = 65535
 """CUDA's limit in the second."""
 

@@ -13,6 +13,9 @@ from harness.problems.base import Array
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
 """Weights of red, green and blue (Rec. 709)."""
 
+_MOST_BYTES = 2
+"""Of an integer that spans the range of its type in a photograph; wider ones use a part of theirs."""
+
 
 class ImageError(ValueError):
     """A file that is not a usable photograph; the message names it and says what is expected."""
@@ -59,16 +62,43 @@ def _photograph(path: Path | None) -> Array:
 
 
 def _read(path: Path) -> Array:
-    from skimage.io import imread
-
     if not path.is_file():
         raise ImageError(f"image {path}: there is no such file")
     try:
-        return np.asarray(imread(path))
+        return _pixels(path)
     except Exception as error:
         # Each of the readers behind imread has error types of its own; whatever it is, this is no photograph.
         why = str(error).partition("\n")[0] or type(error).__name__
         raise ImageError(f"image {path}: cannot be read ({why}); PNG, JPEG and TIFF can") from error
+
+
+def _pixels(path: Path) -> Array:
+    """Grey or red, green and blue, with or without alpha, as the file has them; other colours converted."""
+    from PIL import Image
+    from skimage.io import imread
+
+    if _has_other_colours(path):
+        with Image.open(path) as opened:
+            return np.asarray(opened.convert("RGB"))
+    return np.asarray(imread(path))
+
+
+def _has_other_colours(path: Path) -> bool:
+    """Whether a file's numbers are ink, places in a palette, or grey counted from white, which scikit-image
+    hands on as they are.
+    """
+    from PIL import Image, UnidentifiedImageError
+    from tifffile import PHOTOMETRIC, TiffFile
+
+    # As scikit-image chooses who reads a file.
+    if path.name.lower().endswith((".tif", ".tiff")):
+        with TiffFile(path) as tiff:
+            return tiff.pages.first.photometric not in (PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
+    try:
+        with Image.open(path) as opened:
+            return opened.mode == "CMYK"
+    except UnidentifiedImageError:
+        return False
 
 
 def _as_rgb(raw: Array, name: str) -> Array:
@@ -86,6 +116,11 @@ def _as_rgb(raw: Array, name: str) -> Array:
 def _unit_range(image: Array, name: str) -> Array:
     if image.dtype.kind == "b":
         return image.astype(np.float32)
+    if image.dtype.kind in "iu" and image.dtype.itemsize > _MOST_BYTES:
+        raise ImageError(
+            f"image {name}: its values are {image.dtype}; save it with 8 or 16 bits a channel, or as floats "
+            "from 0 to 1, as which of so many is white is not known"
+        )
     if image.dtype.kind in "iu":
         info = np.iinfo(image.dtype)
         return ((image.astype(np.float64) - info.min) / (info.max - info.min)).astype(np.float32)

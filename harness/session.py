@@ -90,6 +90,11 @@ def plan_run(request: Request) -> Plan:
     text = suite_text(request.suite)
     suite = parse_suite(request.suite, text)
     image = Path(request.image) if request.image else None
+    if image and not suite.laplace:
+        raise ValueError(
+            f"--image {image}: suite {suite.name} has no Laplace block, which alone takes a photograph; "
+            "leave --image out, or add a [[laplace]] block"
+        )
     size = image_size(image) if image else None
     devices, missing = discover()
     measured = measured_by_default(devices, suite, request.backends, request.devices)

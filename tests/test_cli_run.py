@@ -90,6 +90,14 @@ def _photograph(path: Path, seed: int = 0) -> None:
     imsave(path, np.random.default_rng(seed).integers(0, 256, (30, 20, 3), dtype=np.uint8))
 
 
+def test_a_photograph_that_nothing_would_filter_is_refused(harness: Harness) -> None:
+    imsave("photo.png", np.zeros((30, 20, 3), np.uint8), check_contrast=False)
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--image", "photo.png")
+    assert (shown.code, shown.out) == (2, "")
+    assert "--image photo.png: suite tiny has no Laplace block" in shown.err
+    assert not Path("reports").exists()
+
+
 def test_finished_run_is_not_overwritten(harness: Harness) -> None:
     arguments = ("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl")
     assert harness(*arguments).code == 0

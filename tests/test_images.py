@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from skimage.io import imsave
+from tifffile import imwrite
 
 from harness.images import ImageError, image_size, source_image
 from harness.problems import IMAGE_DTYPES, Array, Laplace
@@ -103,6 +105,39 @@ def test_file_that_is_no_image_is_named(tmp_path: Path) -> None:
     path.write_text("this is no photograph", encoding="utf-8")
     with pytest.raises(ImageError, match=r"notes\.png: cannot be read .*PNG, JPEG and TIFF can"):
         source_image(_problem(5, 5), path)
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [
+        ("CMYK", "photo.jpg"),
+        ("CMYK", "photo.tif"),
+        ("CMYK", "photo.TIFF"),
+        ("YCbCr", "photo.jpg"),
+        ("YCbCr", "photo.tif"),
+        ("P", "photo.tif"),
+        ("P", "photo.png"),
+    ],
+)
+def test_other_colours_are_converted(tmp_path: Path, mode: str, name: str) -> None:
+    red = Image.new("RGB", (9, 8), (204, 51, 0))
+    red.convert(mode).save(tmp_path / name)
+    image = source_image(_problem(8, 9, "uint8", 3), tmp_path / name)
+    assert np.abs(image.astype(int) - [204, 51, 0]).max() < 12
+
+
+def test_where_zero_is_white_it_stays_white(tmp_path: Path) -> None:
+    original = np.arange(60, dtype=np.uint8).reshape(6, 10)
+    imwrite(tmp_path / "photo.tif", original, photometric="miniswhite")
+    assert np.array_equal(source_image(_problem(6, 10), tmp_path / "photo.tif"), 255 - original)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_integers_of_more_than_16_bits_are_refused(tmp_path: Path, dtype: str) -> None:
+    path = tmp_path / "photo.tif"
+    imwrite(path, np.arange(60, dtype=dtype).reshape(6, 10))
+    with pytest.raises(ImageError, match=rf"photo\.tif: its values are {dtype}; .* 8 or 16 bits"):
+        image_size(path)
 
 
 def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
