@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from harness.variants import Variant
 
 
+POISON = 0xC5
+"""The byte that results are overwritten with: no zero in any type, nor where a double is cut to a float or an
+integer, and a value that no source has.
+"""
+
+
 class Prepared(ABC):
     """A problem made ready on a device: everything allocated and built. A context manager."""
 
@@ -47,6 +53,8 @@ class Prepared(ABC):
     """The type in which the arithmetic is done; empty where a library does not tell."""
     build_options: tuple[str, ...] = ()
     """What the kernel's compiler was told beside the source; empty for libraries."""
+    answers: int = 1
+    """Places that the answers of calls one after the other take turns over."""
     commands_per_launch: int = 1
     """Places that a launch takes in the device's queue: more with an event than without."""
     submission: str = ""
@@ -74,9 +82,9 @@ class Prepared(ABC):
         """
         return None
 
-    def kernel_times(self, calls: int) -> KernelTimes | None:
-        """Runs ``calls`` calls, on one source after the other, under the API's profiler; None where it has
-        none, or none is installed.
+    def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:
+        """Runs a call on each of these sources under the API's profiler, of which the first does not count;
+        None where the API has none, or none is installed.
 
         Raises:
             BackendError: what enqueueing and waiting raise; never a fault of the profiler, which the note of

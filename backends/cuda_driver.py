@@ -13,10 +13,11 @@ import numpy as np
 from cuda.bindings import driver
 
 from backends import nvrtc
+from backends.base import POISON
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import GATE_KERNEL, Spin, gate_source
-from backends.library import POISON, LibraryBackend
+from backends.library import LibraryBackend
 from backends.nvidia import (
     LOST,
     NO_DEVICE,

@@ -134,14 +134,15 @@ def _extent(x: int, y: int, z: int) -> tuple[int, ...]:
 
 
 def kernel_times(
-    enqueue: Callable[[int], object], synchronize: Callable[[], object], calls: int
+    enqueue: Callable[[int], object], synchronize: Callable[[], object], sources: Sequence[int]
 ) -> KernelTimes | None:
-    """The kernels of ``calls`` calls, after one more that does not count; None where CUPTI is not installed.
+    """The kernels of a call on each source but the first, which does not count; None where CUPTI is not
+    installed.
 
     Args:
         enqueue: enqueues one call on the source of that number; its errors pass.
         synchronize: waits for all work of the calls; its errors pass.
-        calls: at least 1.
+        sources: their numbers, at least two.
     """
     session = _session()
     if session is None:
@@ -151,15 +152,15 @@ def kernel_times(
     synchronize()
     with session:
         # The first call under CUPTI pays for its start.
-        enqueue(0)
+        enqueue(sources[0])
         synchronize()
         session.flush()
         session.clear()
-        for i in range(1, calls + 1):
+        for i in sources[1:]:
             enqueue(i)
         synchronize()
         session.flush()
-    times = session.times(calls)
+    times = session.times(len(sources) - 1)
     session.clear()
     return times
 

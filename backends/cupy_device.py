@@ -13,11 +13,11 @@ import numpy as np
 from cupy.cuda import driver, runtime
 
 from backends import cupy_calls
-from backends.base import Prepared
+from backends.base import POISON, Prepared
 from backends.devices import Array, Departure, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.gates import GATE_KERNEL, Spin, gate_source
-from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, joined
+from backends.library import Calls, LibraryBackend, PreparedCalls, joined
 from backends.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant

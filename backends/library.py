@@ -11,13 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import Backend, Prepared
+from backends.base import POISON, Backend, Prepared
 from backends.devices import Array, Departure, KernelTimes, ResultLocation
 from backends.errors import BackendError
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Plain, Variant
-
-POISON = 0xA5
 
 _TOLD: dict[Departure, str] = {
     "nan": "a NaN may be passed over, not propagated",
@@ -92,7 +90,7 @@ class LibraryBackend(Backend):
         """Seconds of these calls by the API's own timer; None where it has none."""
         return None
 
-    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+    def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
         """See :meth:`backends.base.Prepared.kernel_times`."""
         return None
 
@@ -125,8 +123,8 @@ class PreparedCalls(Prepared):
     def event_seconds(self, i: int) -> float | None:
         return self._backend._elapsed([partial(self.enqueue, i)])
 
-    def kernel_times(self, calls: int) -> KernelTimes | None:
-        return self._backend._kernel_times(self, calls)
+    def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:
+        return self._backend._kernel_times(self, sources)
 
     def close(self) -> None:
         self._values = ()

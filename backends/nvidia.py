@@ -77,9 +77,9 @@ class NvidiaBackend(Backend):
                 call()
             return self._seconds_since_start()
 
-    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+    def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
         """See :meth:`backends.base.Prepared.kernel_times`."""
-        return cupti.kernel_times(prepared.enqueue, self.synchronize, calls)
+        return cupti.kernel_times(prepared.enqueue, self.synchronize, sources)
 
     # --- what each API implements ---
 

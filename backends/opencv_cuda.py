@@ -14,11 +14,11 @@ import cv2
 import numpy as np
 
 from backends import opencv_calls
-from backends.base import Prepared
+from backends.base import POISON, Prepared
 from backends.cuda_driver import DriverBackend, Stream, driver
 from backends.devices import Array, Departure, DeviceArray
 from backends.errors import BackendError, BackendUnavailable
-from backends.library import POISON, Calls, PreparedCalls, field_types, nan_in_extremes
+from backends.library import Calls, PreparedCalls, field_types, nan_in_extremes
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
 

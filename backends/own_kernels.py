@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import Backend, Prepared
+from backends.base import POISON, Backend, Prepared
 from backends.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.accumulators import accumulator
 from harness.defaults import default_variant
@@ -25,8 +25,6 @@ from harness.violations import violations
 
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
-
-POISON = b"\xa5"
 
 _COMMANDS: dict[Events, int] = {"off": 1, "on": 4, "profiled": 8}
 """Of a launch and its event in NVIDIA's queue, rounded up generously: by how many fewer fit into it."""
@@ -61,7 +59,7 @@ class OwnKernelBackend(Backend):
         """What the compiler is told beside the source."""
         return ()
 
-    def _kernel_times(self, prepared: Prepared, calls: int) -> KernelTimes | None:
+    def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
         """See :meth:`backends.base.Prepared.kernel_times`."""
         return None
 
@@ -126,6 +124,7 @@ class PreparedPlan(Prepared):
         self.result_location = plan.result_location
         self.build_options = backend.build_options
         self.accumulator = accumulator(problem)
+        self.answers = max(1, len(plan.ring))
         self.submits = backend._possible(plan.submission)
         self.commands_per_launch = _COMMANDS[self.submits.events]
         self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
@@ -139,7 +138,7 @@ class PreparedPlan(Prepared):
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
             self._calls = [
                 [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
-                for turn in range(max(1, len(plan.ring)))
+                for turn in range(self.answers)
             ]
         except BaseException:
             self.close()
@@ -205,7 +204,9 @@ class PreparedPlan(Prepared):
     def poison(self) -> None:
         for buffers in self._buffers if self._plan.per_source else self._buffers[:1]:
             for name, handle in buffers.items():
-                self._backend._fill(handle, self._plan.buffers[name], self._plan.initial.get(name, POISON))
+                self._backend._fill(
+                    handle, self._plan.buffers[name], self._plan.initial.get(name, bytes([POISON]))
+                )
         self._backend.synchronize()
 
     def event_seconds(self, i: int) -> float | None:
@@ -216,8 +217,8 @@ class PreparedPlan(Prepared):
             self._timed[key] = self._bound(self._plan.launches, i, self._turn, None)
         return self._backend._elapsed(self._timed[key])
 
-    def kernel_times(self, calls: int) -> KernelTimes | None:
-        return self._backend._kernel_times(self, calls)
+    def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:
+        return self._backend._kernel_times(self, sources)
 
     def close(self) -> None:
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}

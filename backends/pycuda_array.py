@@ -11,10 +11,10 @@ import numpy as np
 from pycuda import gpuarray
 from pycuda.tools import DeviceMemoryPool
 
-from backends.base import Prepared
+from backends.base import POISON, Prepared
 from backends.devices import Array, Departure, DeviceArray, DeviceInfo
 from backends.errors import BackendUnavailable
-from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, each, field_types, nan_in_extremes
+from backends.library import Calls, LibraryBackend, PreparedCalls, each, field_types, nan_in_extremes
 from backends.pycuda_device import PycudaBackend, bytes_of
 from backends.pycuda_driver import drv, typed_errors
 from harness.problems import Laplace, Problem, Reduction

@@ -12,9 +12,9 @@ import pyopencl as cl
 from pyopencl import array as cl_array
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from backends.base import Prepared
+from backends.base import POISON, Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo
-from backends.library import POISON, Calls, LibraryBackend, PreparedCalls, each, field_types
+from backends.library import Calls, LibraryBackend, PreparedCalls, each, field_types
 from backends.opencl_device import OpenClDevice, typed_errors
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import torch
 
-from backends.base import Prepared
+from backends.base import POISON, Prepared
 from backends.cuda_driver import DriverBackend
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
-from backends.library import POISON, Calls, PreparedCalls, field_types
+from backends.library import Calls, PreparedCalls, field_types
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import Variant
 

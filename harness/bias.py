@@ -13,12 +13,13 @@ from itertools import combinations
 
 import numpy as np
 
-from backends.base import Backend, Prepared
+from backends.base import Backend
 from backends.devices import KernelTimes, Launch
 from harness.clocks import Budget, Timer, event_seconds, queue_seconds
 from harness.problems import Empty
 from harness.records import Clock
 from harness.stats import quartiles, usable
+from harness.turns import Turns
 from harness.variants import LaunchVariant
 
 BIAS_OF = {"queue": "launch", "event": "launch_event", "kernel": "launch_kernel"}
@@ -29,12 +30,12 @@ SLACK = 0.02
 
 
 def kernel_seconds(
-    prepared: Prepared, queue: Clock | None, budget: Budget
+    turns: Turns, queue: Clock | None, budget: Budget
 ) -> tuple[Clock | None, KernelTimes | None]:
     """Samples of the sum of a call's kernel durations by the API's profiler, and what else it saw.
 
     Args:
-        prepared: the case.
+        turns: the calls of the case.
         queue: its queue clock, which says how many calls fit the budget.
         budget: at most so many samples and seconds.
 
@@ -43,7 +44,7 @@ def kernel_seconds(
     """
     taken = usable(queue.seconds) if queue else []
     fitting = int(budget.seconds / quartiles(taken).median) if taken else budget.samples
-    times = prepared.kernel_times(max(budget.least, min(budget.samples, fitting)))
+    times = turns.kernel_times(max(budget.least, min(budget.samples, fitting)))
     if times is None or not times.seconds:
         return None, times
     return Clock(times.seconds, 1, _what(times)), times
@@ -74,11 +75,12 @@ def launch_clocks(
         return {}
     source = backend.upload(problem.pack(problem.make_source(0)))
     with backend.prepare(problem, LaunchVariant(), [source]) as prepared:
-        queue = queue_seconds(backend, prepared, budget, timer)
+        turns = Turns(prepared)
+        queue = queue_seconds(backend, turns, budget, timer)
         found: dict[str, Clock | None] = {"launch": queue}
         if not lean:
-            found["launch_event"] = event_seconds(prepared, budget, timer)
-            found["launch_kernel"] = kernel_seconds(prepared, queue, budget)[0]
+            found["launch_event"] = event_seconds(turns, budget, timer)
+            found["launch_kernel"] = kernel_seconds(turns, queue, budget)[0]
     return {name: clock for name, clock in found.items() if clock is not None}
 
 

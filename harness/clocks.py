@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import count
 
-from backends.base import Backend, Gate, Prepared
+from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
 from harness.records import Clock
 from harness.stopping import NARROW, is_narrow
+from harness.turns import Turns
 
 Timer = Callable[[], float]
 """The host's clock: seconds from any fixed moment."""
@@ -129,16 +129,13 @@ def calls_of_one(calls: int, seconds: float) -> int:
 
 
 class Queue:
-    """Times batches of calls on one prepared problem.
+    """Times batches of calls on one prepared problem."""
 
-    Its sources take turns across batches, so that a cold one stays cold.
-    """
-
-    def __init__(self, backend: Backend, prepared: Prepared, timer: Timer = time.perf_counter) -> None:
-        self._backend, self._prepared, self._timer = backend, prepared, timer
-        self._made = self._batch = 0
+    def __init__(self, backend: Backend, turns: Turns, timer: Timer = time.perf_counter) -> None:
+        self._backend, self._turns, self._timer = backend, turns, timer
+        self._batch = 0
         self._enqueueing = backend.enqueue_seconds
-        launches = (len(prepared.launches) or UNKNOWN_LAUNCHES) * prepared.commands_per_launch
+        launches = (len(turns.launches) or UNKNOWN_LAUNCHES) * turns.prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
         self._gated = 2 * launches <= backend.max_gated_launches
@@ -172,10 +169,7 @@ class Queue:
         return slope(self.batch(calls), self.batch(2 * calls), calls)
 
     def _enqueue(self, calls: int) -> None:
-        enqueue = self._prepared.enqueue
-        for i in range(self._made, self._made + calls):
-            enqueue(i)
-        self._made += calls
+        self._turns.enqueue(calls)
 
     def _enqueued_behind_gate(self, calls: int) -> Gate | None:
         """A gate with so many calls submitted behind it, to be opened; None where the backend has none.
@@ -188,7 +182,7 @@ class Queue:
         attempts = 0
         while True:
             attempts += 1
-            gate = backend.gate(self._prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
+            gate = backend.gate(self._turns.prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
             if gate is None:
                 return None
             try:
@@ -230,9 +224,7 @@ class Queue:
             self._gated, self.limit = False, MAX_UNGATED_CALLS
 
 
-def queue_seconds(
-    backend: Backend, prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter
-) -> Clock:
+def queue_seconds(backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock:
     """Samples of device seconds a call by the gated queue.
 
     Where the backend has no gate, or a call waits for the device while it is enqueued, they are host-bound
@@ -240,7 +232,7 @@ def queue_seconds(
     sampling starts anew over twice as many calls. Where no more fit behind the gate or into the budget it is
     dropped and drawn again, and that is noted.
     """
-    queue = Queue(backend, prepared, timer)
+    queue = Queue(backend, turns, timer)
     while True:
         try:
             return _queue_clock(queue, budget, timer)
@@ -295,29 +287,27 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clo
 
 
 def round_trip_seconds(
-    backend: Backend, prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter
+    backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter
 ) -> Clock:
     """Samples of host seconds from enqueueing one call to its answer in host memory: what a caller waits."""
     backend.synchronize()
-    turns = count()
 
     def draw() -> float:
         with _no_garbage_collection():
             start = timer()
-            prepared.enqueue(next(turns))
-            prepared.result()
+            turns.enqueue()
+            turns.result()
             return timer() - start
 
     return _sampled(draw, budget, timer)
 
 
-def event_seconds(prepared: Prepared, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
+def event_seconds(turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
     """Samples of one call's seconds by the API's own timer; None where the API has none."""
-    turns = count()
     # The first call is no sample: it may still bind what the others find ready.
-    if prepared.event_seconds(next(turns)) is None:
+    if turns.event_seconds() is None:
         return None
-    drawn = _sampled(lambda: prepared.event_seconds(next(turns)) or 0.0, budget, timer)
+    drawn = _sampled(lambda: turns.event_seconds() or 0.0, budget, timer)
     # A timer too coarse for the call tells 0.
     told = tuple(value for value in drawn.seconds if value > 0)
     return Clock(told, stopped=drawn.stopped) if told else None

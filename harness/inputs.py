@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ ASSUMED_CACHE_BYTES = 64 * 2**20
 MAX_SOURCES = 1024
 MEMORY_SHARE = 0.25
 """The part of the device's memory that sources may take; results may need as much again."""
+_UNLIKE = "unlike"
 KEPT_SHARE = 1 / 32
 """The part of the device's memory that all sources may keep between cases: other workers need it too."""
 
@@ -30,6 +31,17 @@ class HostData:
 
     source: Array
     packed: Array
+    expected: Any
+    tolerance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A reduction's source with another answer (:meth:`harness.problems.Reduction.unlike`): on the device,
+    and the answer expected, within a tolerance.
+    """
+
+    uploaded: DeviceArray
     expected: Any
     tolerance: float
 
@@ -80,14 +92,28 @@ class Inputs:
             source.uploaded += (self._backend.upload(source.packed),)
         return source.uploaded
 
+    def unlike(self, problem: Problem) -> Unlike | None:
+        """The source with another answer; None where it has no room beside the first, or where no call leaves
+        anything to the next, as a reduction's leave tickets, flags and cells.
+
+        Raises:
+            OutOfDeviceMemory: when it does not fit.
+        """
+        if not isinstance(problem, Reduction) or not problem.size or 2 * problem.source_bytes > self._most:
+            return None
+        array = self._source_of(problem).array
+        other = self._kept((problem.source_key, _UNLIKE), problem, lambda: problem.unlike(array))
+        if not other.uploaded:
+            other.uploaded = (self._backend.upload(other.packed),)
+        return Unlike(other.uploaded[0], *self._answer((problem, _UNLIKE), problem, other.array))
+
     def thin_out(self) -> None:
         """Frees as much as all sources take more than may stay between cases; of the last one what it has on
         the device.
         """
-        most = KEPT_SHARE * self._backend.device.memory_bytes
-        while len(self._sources) > 1 and self._taken > most:
+        while len(self._sources) > 1 and self._taken > self._most:
             self._forget_oldest()
-        if self._taken > most:
+        if self._taken > self._most:
             for last in self._sources.values():
                 last.uploaded = ()
 
@@ -104,22 +130,37 @@ class Inputs:
 
     def _make_data(self, problem: Problem) -> HostData:
         source = self._source_of(problem)
-        expected, tolerance = self._answer(problem, source.array)
+        expected, tolerance = self._answer(problem, problem, source.array)
         return HostData(source.array, source.packed, expected, tolerance)
 
     def _source_of(self, problem: Problem) -> Source:
-        key = problem.source_key
+        def made() -> Array:
+            if isinstance(problem, Laplace):
+                from harness.images import source_image
+
+                return source_image(problem, self._image)
+            return problem.make_source(self._seed)
+
+        return self._kept(problem.source_key, problem, made)
+
+    def _kept(self, key: Hashable, problem: Problem, make: Callable[[], Array]) -> Source:
+        """The source of that key, the last to be forgotten from now on; made where it is not kept."""
         source = self._sources.pop(key, None)
         if source is None:
             # What must go goes first: both at a time may not fit.
-            self._data = None
-            most = KEPT_SHARE * self._backend.device.memory_bytes
-            while self._sources and self._taken + problem.source_bytes > most:
+            if self._data and self._data[0] != problem:
+                self._data = None
+            while self._sources and self._taken + problem.source_bytes > self._most:
                 self._forget_oldest()
-            array = self._source_array(problem)
+            array = self._shared.source(key, make) if self._shared else make()
             source = Source(array, problem.pack(array))
         self._sources[key] = source
         return source
+
+    @property
+    def _most(self) -> float:
+        """Bytes that all sources may keep between cases."""
+        return KEPT_SHARE * self._backend.device.memory_bytes
 
     @property
     def _taken(self) -> int:
@@ -129,7 +170,7 @@ class Inputs:
         """Forgets the source that was used longest ago."""
         del self._sources[next(iter(self._sources))]
 
-    def _answer(self, problem: Problem, source: Array) -> tuple[Any, float]:
+    def _answer(self, key: object, problem: Problem, source: Array) -> tuple[Any, float]:
         """The reference and the tolerance; once in a run, as they are slow and every worker needs them."""
 
         def computed() -> tuple[Any, float]:
@@ -137,18 +178,8 @@ class Inputs:
 
         if self._shared is None or not isinstance(problem, (Reduction, Laplace)):
             return computed()
-        found: tuple[Any, float] = self._shared.answer(problem, computed)
+        found: tuple[Any, float] = self._shared.answer(key, computed)
         return found
-
-    def _source_array(self, problem: Problem) -> Array:
-        def made() -> Array:
-            if isinstance(problem, Laplace):
-                from harness.images import source_image
-
-                return source_image(problem, self._image)
-            return problem.make_source(self._seed)
-
-        return self._shared.source(problem.source_key, made) if self._shared else made()
 
     def _count(self, case: Case) -> int:
         """Sources that the calls rotate over: one if hot, else enough to pass the cache if memory allows."""

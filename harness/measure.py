@@ -20,10 +20,11 @@ from backends.devices import DeviceArray, KernelTimes, Launch
 from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
 from harness import bias, clocks, ledgers, placement
 from harness.clocks import Budget, Timer
-from harness.inputs import KEPT_SHARE, HostData, Inputs
-from harness.problems import Empty, Verification
+from harness.inputs import KEPT_SHARE, HostData, Inputs, Unlike
+from harness.problems import Empty, Reduction, Verification
 from harness.problems.base import compare
 from harness.records import Case, Clock, Record
+from harness.turns import Turns
 
 _LOG_LINES = 4
 _LEAN_WARM_UP = 1e-3
@@ -83,11 +84,12 @@ class WrongAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A case prepared on the device, its ``sources`` uploaded."""
+    """A case prepared on the device, on its ``sources`` and, after these, on the one ``unlike`` them."""
 
     prepared: Prepared
     data: HostData
     sources: tuple[DeviceArray, ...]
+    unlike: Unlike | None
 
     def verify(self, when: str) -> Verification:
         """Poisons the results, calls once on every source and compares the last answer with the reference.
@@ -98,7 +100,28 @@ class Ready:
         self.prepared.poison()
         for i in range(len(self.sources)):
             self.prepared.enqueue(i)
-        verification = compare(self.prepared.result(), self.data.expected, self.data.tolerance)
+        return self._compared(self.data, when)
+
+    def verify_as_left(self) -> None:
+        """Compares answers of calls that find what the timed calls left: nothing is restored before.
+
+        First the answer that timing itself left; then, where there is a source with another answer, those of
+        calls on it until each place of an answer has been written twice, and one on a source as before.
+
+        Raises:
+            WrongAnswer: if one differs.
+        """
+        self._compared(self.data, "as timing left it")
+        if self.unlike is None:
+            return
+        for call in range(self.prepared.answers + 1):
+            self.prepared.enqueue(len(self.sources))
+            self._compared(self.unlike, f"after timing, in call {call + 1} on another source")
+        self.prepared.enqueue(0)
+        self._compared(self.data, "after calls on another source")
+
+    def _compared(self, expected: HostData | Unlike, when: str) -> Verification:
+        verification = compare(self.prepared.result(), expected.expected, expected.tolerance)
         if not verification.ok:
             raise WrongAnswer(verification, when)
         return verification
@@ -153,7 +176,7 @@ class Measurer:
         if self.backend.unsupported(case.problem, case.variant) or case.problem.source_bytes > most:
             return
         try:
-            with self.ready(replace(case, cache="hot")) as ready:
+            with self.ready(replace(case, cache="hot"), beside_unlike=True) as ready:
                 ready.prepared.enqueue(0)
                 self.backend.synchronize()
         except DeviceLost:
@@ -162,13 +185,16 @@ class Measurer:
             return
 
     def _measured(self, case: Case, share: Share) -> Record:
-        with self.ready(case) as ready:
+        with self.ready(case, beside_unlike=not share.lean) as ready:
             if not share.lean:
                 # In the first block a wrong answer costs no timing; in the others one look will do.
                 ready.verify("before timing")
             start = self._timer()
-            measured, profiled = self._clocks(case, ready.prepared, share)
+            measured, profiled = self._clocks(case, Turns(ready.prepared, len(ready.sources)), share)
             seconds = self._timer() - start
+            if isinstance(case.problem, Reduction):
+                # Others leave nothing to the next call, and to compare a whole image once more takes long.
+                ready.verify_as_left()
             found = ready.verify("after timing")
             # What was timed is the same in each block: the first tells it.
             ledger = {} if share.lean else self._ledger(case, ready) | ledgers.profile(measured, profiled)
@@ -179,16 +205,18 @@ class Measurer:
         return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
 
     @contextmanager
-    def ready(self, case: Case) -> Iterator[Ready]:
-        """The case prepared, with as many sources as its cache state asks for.
+    def ready(self, case: Case, beside_unlike: bool = False) -> Iterator[Ready]:
+        """The case prepared, with as many sources as its cache state asks for, and on the one unlike them.
 
         Raises:
             BackendError: what uploading and preparing raise.
         """
         data, sources = self.inputs.data(case.problem), self.inputs.uploaded(case)
+        unlike = self.inputs.unlike(case.problem) if beside_unlike else None
+        every = (*sources, unlike.uploaded) if unlike else sources
         try:
-            with self.backend.prepare(case.problem, case.variant, sources) as prepared:
-                yield Ready(prepared, data, sources)
+            with self.backend.prepare(case.problem, case.variant, every) as prepared:
+                yield Ready(prepared, data, sources, unlike)
         finally:
             self.inputs.thin_out()
 
@@ -198,9 +226,7 @@ class Measurer:
             prepared.enqueue(0)
             return prepared.result()
 
-    def _clocks(
-        self, case: Case, prepared: Prepared, share: Share
-    ) -> tuple[dict[str, Clock], KernelTimes | None]:
+    def _clocks(self, case: Case, turns: Turns, share: Share) -> tuple[dict[str, Clock], KernelTimes | None]:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
         # Half of a case's time is the primary clock's.
         budget = Budget(share.samples, share.seconds / 2)
@@ -216,19 +242,19 @@ class Measurer:
             for each, name in ((budget, "queue"), (other, "launch"))
         )
         found: dict[str, Clock | None] = {
-            "queue": clocks.queue_seconds(self.backend, prepared, primary, self._timer),
+            "queue": clocks.queue_seconds(self.backend, turns, primary, self._timer),
         }
         if not (share.lean and isinstance(case.problem, Empty)):
             # In the other blocks of the empty kernel this would be the same once more.
-            found |= self._launch_clocks(prepared.launches, empty, share.lean)
+            found |= self._launch_clocks(turns.launches, empty, share.lean)
         if share.lean:
             return {name: clock for name, clock in found.items() if clock is not None}, None
-        found["event"] = clocks.event_seconds(prepared, other, self._timer)
+        found["event"] = clocks.event_seconds(turns, other, self._timer)
         if case.role == "compare":
             # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
-            found["round_trip"] = clocks.round_trip_seconds(self.backend, prepared, other, self._timer)
+            found["round_trip"] = clocks.round_trip_seconds(self.backend, turns, other, self._timer)
         # Last, as no other clock must run in the profiler's wake.
-        found["kernel"], profiled = bias.kernel_seconds(prepared, found["queue"], other)
+        found["kernel"], profiled = bias.kernel_seconds(turns, found["queue"], other)
         return {name: clock for name, clock in found.items() if clock is not None}, profiled
 
     def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget, lean: bool) -> dict[str, Clock]:
@@ -242,6 +268,7 @@ class Measurer:
             **ledgers.prepared(case.problem, ready.prepared, self.inputs.cold_note(case, len(ready.sources))),
             "sources": len(ready.sources),
             "verified_after": True,
+            "verified_on_another_source": ready.unlike is not None,
         }
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.problems import Array, Problem
+from harness.problems import Array
 
 MOST_BYTES = 2**30
 """What the answers may take; those beyond it are computed anew by each worker."""
@@ -78,7 +78,7 @@ def _is_left(folder: Path) -> bool:
 
 
 class Shared:
-    """Answers by problem and sources by key, of one seed and image.
+    """Answers and sources by key, of one seed and image.
 
     Only for a folder that nobody else can write to: answers are pickled.
     """
@@ -86,9 +86,9 @@ class Shared:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def answer(self, problem: Problem, compute: Callable[[], Any]) -> Any:
-        """The answer to ``problem``; computed and kept where nobody has."""
-        path = self._path(problem, _ANSWER)
+    def answer(self, key: object, compute: Callable[[], Any]) -> Any:
+        """The answer of ``key``, a problem or one of its sources; computed and kept where nobody has."""
+        path = self._path(key, _ANSWER)
         with self._alone():
             if path.exists():
                 return pickle.loads(path.read_bytes())

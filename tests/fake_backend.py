@@ -27,7 +27,8 @@ import numpy as np
 from backends import errors
 from backends.base import Backend, Gate, Prepared
 from backends.devices import Array, DeviceArray, DeviceInfo, Launch
-from harness.problems import Empty, Problem
+from harness.problems import Empty, Problem, Reduction
+from harness.turns import Turns
 from harness.variants import Plain, Variant
 
 ENVIRONMENT = "FAKE_FAULTS"
@@ -192,6 +193,7 @@ class FakePrepared(Prepared):
         self.source_hash = "0" * 64
         self._answer: Any = None
         self._calls = 0
+        self._before: dict[int, int] = {}
 
     def enqueue(self, i: int) -> None:
         fault = fault_of(self.problem) or ""
@@ -203,6 +205,9 @@ class FakePrepared(Prepared):
         self._calls += 1
         if fault_of(self.problem) != "writes once" or self._calls == 1:
             self._answer = i
+        if fault_of(self.problem) == "keeps the first" and self._calls > self.answers:
+            # The place of the answer was not emptied: what stood there first is still in it.
+            self._answer = self._before.setdefault(self._calls % self.answers, i)
 
     def result(self) -> Any:
         self.backend.synchronize()
@@ -222,10 +227,20 @@ class FakePrepared(Prepared):
 
     def poison(self) -> None:
         self._answer = None
+        self._calls = 0
+        self._before.clear()
 
     def event_seconds(self, i: int) -> float | None:
         clock = self.backend.clock
+        self.backend.order.append(i % len(self.sources))
         return clock.empty if isinstance(self.problem, Empty) else clock.call
+
+
+def turns_on(backend: FakeBackend, sources: int = 1, op: str = "min") -> Turns:
+    """Calls of a reduction on so many sources in turn."""
+    problem = Reduction(op, "int32", (100,))
+    source = backend.upload(problem.pack(problem.make_source(1)))
+    return Turns(FakePrepared(backend, problem, [source] * sources), sources)
 
 
 FAULTS: dict[str, Any] = {

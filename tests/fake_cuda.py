@@ -35,6 +35,7 @@ class FakeDriver:
         self.launched: list[tuple[Any, ...]] = []
         self.recorded: list[Any] = []
         self.CU_STREAM_LEGACY, self.CUstream = 1, int
+        self.called: list[str] = []
         self.CUdevice_attribute = SimpleNamespace(
             **{f"CU_DEVICE_ATTRIBUTE_{name}": name for name in _ATTRIBUTES}
         )
@@ -69,6 +70,7 @@ class FakeDriver:
         }
 
         def function(*arguments: Any) -> tuple[Any, ...]:
+            self.called.append(name)
             status = self._fails.get(name, 0)
             return (status,) if status else (0, *answers[name](*arguments))
 

@@ -258,6 +258,28 @@ def test_poison_is_found_out(any_backend: Backend, problem: Problem) -> None:
         assert not wrong(problem, prepared.result(), hosts[1])
 
 
+@pytest.mark.parametrize(
+    ("problem", "host"),
+    [
+        (Reduction("sum", "int32", (4097,)), np.zeros(4097, np.int32)),
+        (Reduction("minmax", "float32", (4097,)), np.zeros(4097, np.float32)),
+        (Laplace("eight_negated", "replicate", "laplacian", "uint8", 33, 70), np.full((33, 70), 9, np.uint8)),
+        (Bandwidth("copy", "uint32", 4099), np.zeros(4099, np.uint32)),
+    ],
+    ids=lambda value: getattr(value, "label", ""),
+)
+def test_poison_is_no_zero(any_backend: Backend, problem: Problem, host: Array) -> None:
+    """Memory that nobody wrote is often zero, and so are many answers."""
+    require(any_backend, problem)
+    uploaded = [any_backend.upload(problem.pack(host))]
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        prepared.enqueue(0)
+        assert not wrong(problem, prepared.result(), host)
+        prepared.poison()
+        with suppress(BackendError):
+            assert wrong(problem, prepared.result(), host)
+
+
 @all_problems
 def test_the_ledger_of_own_kernels(own_backend: Backend, problem: Problem) -> None:
     _, uploaded = sources_of(own_backend, problem, 1)

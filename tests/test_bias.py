@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from backends.devices import KernelTimes, Launch
+from backends.base import Prepared
+from backends.devices import DeviceArray, KernelTimes, Launch
 from harness.bias import disagreement, kernel_seconds, launch_clocks
 from harness.clocks import HOST_BOUND, Budget
 from harness.measure import Measurer, Options, Share
-from harness.problems import Reduction
+from harness.problems import Empty, Problem, Reduction
 from harness.records import Case, Clock
-from harness.variants import Plain
-from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
+from harness.variants import Plain, Variant
+from tests.fake_backend import FakeBackend, FakeClock, FakePrepared, turns_on
 
 PROBLEM = Reduction("max", "int32", (1000,))
 SEEN = (Launch("a", (4,), (64,)), Launch("b", (1,), (64,)))
-
-
-def prepared_on(backend: FakeBackend) -> FakePrepared:
-    return FakePrepared(backend, PROBLEM, [backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))])
 
 
 def clocks(**microseconds: float) -> dict[str, Clock]:
@@ -28,7 +27,7 @@ def clocks(**microseconds: float) -> dict[str, Clock]:
 
 def test_the_empty_kernel_is_timed_by_every_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock(call=1.0, empty=1.5e-6))
-    launches = prepared_on(backend).launches
+    launches = turns_on(backend).launches
     seen = KernelTimes((1e-6, 1e-6), SEEN[:1])
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: seen)
     found = launch_clocks(backend, launches, Budget(samples=3), backend.clock.time)
@@ -38,11 +37,26 @@ def test_the_empty_kernel_is_timed_by_every_clock(monkeypatch: pytest.MonkeyPatc
     assert found["launch_kernel"] == Clock((1e-6, 1e-6), 1, "1 kernel a call")
 
 
+def test_the_empty_kernel_has_the_geometry_of_every_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock(empty=1.5e-6))
+    asked: list[Problem] = []
+    prepare = backend.prepare
+
+    def noted(problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        asked.append(problem)
+        return prepare(problem, variant, sources)
+
+    monkeypatch.setattr(backend, "prepare", noted)
+    launches = (Launch("a", (132,), (512,)), Launch("b", (7, 3), (32, 8)))
+    assert launch_clocks(backend, launches, Budget(samples=3), backend.clock.time)
+    assert asked == [Empty((((132,), (512,)), ((7, 3), (32, 8))))]
+
+
 def test_there_is_no_bias_where_launches_are_unknown_or_no_empty_kernel_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     backend = FakeBackend(FakeClock())
-    launches = prepared_on(backend).launches
+    launches = turns_on(backend).launches
     assert launch_clocks(backend, (), Budget(), backend.clock.time) == {}
     monkeypatch.setattr(backend, "unsupported", lambda *_: "no empty kernel")
     assert launch_clocks(backend, launches, Budget(), backend.clock.time) == {}
@@ -52,18 +66,19 @@ def test_there_is_no_bias_where_launches_are_unknown_or_no_empty_kernel_runs(
 def test_the_profiler_gets_as_many_calls_as_the_budget_holds(
     monkeypatch: pytest.MonkeyPatch, call: float, expected: int
 ) -> None:
-    asked: list[int] = []
-    prepared = prepared_on(FakeBackend(FakeClock()))
-    monkeypatch.setattr(prepared, "kernel_times", asked.append)
-    assert kernel_seconds(prepared, Clock((call,)), Budget(15, 1.0, least=3)) == (None, None)
-    assert asked == [expected]
+    asked: list[list[int]] = []
+    turns = turns_on(FakeBackend(FakeClock()))
+    monkeypatch.setattr(turns.prepared, "kernel_times", asked.append)
+    assert kernel_seconds(turns, Clock((call,)), Budget(15, 1.0, least=3)) == (None, None)
+    # One more, which does not count.
+    assert [len(sources) for sources in asked] == [expected + 1]
 
 
 def test_the_kernel_clock_says_how_many_kernels_a_call_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    prepared = prepared_on(FakeBackend(FakeClock()))
+    turns = turns_on(FakeBackend(FakeClock()))
     seen = KernelTimes((1e-6, 2e-6), SEEN, 1)
-    monkeypatch.setattr(prepared, "kernel_times", lambda _: seen)
-    clock, times = kernel_seconds(prepared, None, Budget())
+    monkeypatch.setattr(turns.prepared, "kernel_times", lambda _: seen)
+    clock, times = kernel_seconds(turns, None, Budget())
     assert clock == Clock((1e-6, 2e-6), 1, "2 kernels a call; 1 copy or fill not counted")
     assert times is seen
 

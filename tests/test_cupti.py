@@ -101,7 +101,7 @@ def install(monkeypatch: pytest.MonkeyPatch, fake: FakeCupti) -> FakeCupti:
 
 
 def times(fake: FakeCupti, calls: int = 3) -> KernelTimes | None:
-    return cupti.kernel_times(fake.enqueue, lambda: None, calls)
+    return cupti.kernel_times(fake.enqueue, lambda: None, range(calls + 1))
 
 
 def test_a_calls_kernels_are_summed_without_gaps_and_the_first_call_is_none(
@@ -172,7 +172,7 @@ def test_what_is_enabled_when_a_device_dies_is_disabled(monkeypatch: pytest.Monk
             raise DeviceLost("an illegal address")
 
     with pytest.raises(DeviceLost):
-        cupti.kernel_times(fake.enqueue, lost, 3)
+        cupti.kernel_times(fake.enqueue, lost, range(4))
     assert not fake.enabled
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from backends import Backend, BackendUnavailable, nvrtc, open_backend
 from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
+from backends.nvidia import NvidiaBackend
 from harness.problems import Array, Laplace, Reduction
 from harness.variants import Plain
 from tests.fake_cuda import FakeDriver, FakeNpp
@@ -65,13 +66,22 @@ def test_prepared_calls(backend: Backend) -> None:
             ready.enqueue(i)
             assert ready.result() == problem.reference(hosts[i % 2])
         ready.poison()
-        assert ready.result() == (np.int16(-23131), np.int16(-23131))
+        assert ready.result() == (np.int16(-14907), np.int16(-14907))
         assert ready.event_seconds(0) == pytest.approx(2.5e-3)
         assert ready.result_location == "device"
         assert ready.accumulator == "int16"
         assert ready.note == "nppiMinMax_16s_C1R_Ctx"
     with backend.prepare(Reduction("max", "float64", (3,)), Plain(), [backend.upload(np.ones(3))]) as ready:
         assert ready.note.endswith("; a NaN may be passed over, not propagated")
+
+
+def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: FakeDriver) -> None:
+    assert isinstance(backend, NvidiaBackend)
+    assert backend._elapsed([lambda: driver.called.append("first"), lambda: driver.called.append("last")])
+    at = {name: driver.called.index(name) for name in ("first", "last", "cuEventRecord")}
+    end = len(driver.called) - driver.called[::-1].index("cuEventRecord") - 1
+    assert at["cuEventRecord"] < at["first"] < at["last"] < end
+    assert driver.called.count("cuEventRecord") == 2
 
 
 def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) -> None:

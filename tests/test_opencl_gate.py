@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
+from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from backends import available, opencl_gate
+from backends import available, open_backend, opencl_gate
+from backends.own_kernels import OwnKernelBackend
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -51,6 +54,19 @@ class Held:
         host = np.empty(1, np.uint32)
         cl.enqueue_copy(cl.CommandQueue(self.context), host, self.counter)
         return int(host[0])
+
+
+def test_an_event_clock_spans_every_launch_of_a_call() -> None:
+    """From the start of the first launch to the end of the last, whatever lies between."""
+    launches = [
+        SimpleNamespace(wait=lambda: None, profile=SimpleNamespace(start=start, end=end))
+        for start, end in ((1000, 3000), (4000, 4500), (7000, 9000))
+    ]
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OwnKernelBackend)
+        calls = [partial(getattr, SimpleNamespace(event=launch), "event") for launch in launches]
+        assert backend._elapsed(calls) == pytest.approx(8000e-9)
+        assert backend._elapsed(calls[1:2]) == pytest.approx(500e-9)
 
 
 @pytest.fixture(autouse=True)

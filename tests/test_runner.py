@@ -52,8 +52,8 @@ def test_every_case_is_measured_by_every_clock_and_verified(tmp_path: Path) -> N
     [
         ("unsupported", "skipped", "the fake cannot"),
         ("wrong", "wrong", "before timing: result: got"),
-        ("wrong later", "wrong", "after timing: result: got"),
-        ("writes once", "wrong", "after timing: result: got"),
+        ("wrong later", "wrong", "as timing left it: result: got"),
+        ("writes once", "wrong", "after timing, in call 1 on another source: result"),
         ("BuildError", "failed", "BuildError: the kernel does not compile\nerror: expected ';'"),
         ("OutOfDeviceMemory", "failed", "OutOfDeviceMemory: 8 TB do not fit"),
         ("BackendUnavailable", "failed", "BackendUnavailable: install the fake"),

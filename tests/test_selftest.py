@@ -73,7 +73,7 @@ def test_every_comparison_has_two_sides_from_every_process(
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("wrong", "after timing"),
+        ("wrong", "as timing left it"),
         ("DeviceLost", "DeviceLost: an illegal address"),
         ("kill", "the worker was killed by SIGKILL"),
     ],

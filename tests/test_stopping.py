@@ -9,11 +9,8 @@ import pytest
 from scipy.stats import binom
 
 from harness.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
-from harness.problems import Reduction
 from harness.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
-from tests.fake_backend import FakeBackend, FakeClock, FakePrepared
-
-PROBLEM = Reduction("min", "int32", (100,))
+from tests.fake_backend import FakeBackend, FakeClock, turns_on
 
 
 @pytest.mark.parametrize(
@@ -82,7 +79,7 @@ def test_an_interrupted_sample_is_outvoted() -> None:
     # Before the sample one call that loads the kernel, and the warm-up's, as many as the sample's.
     budget = replace(EXPECTING, expected=20e-6, calls=100, warm_up=1e-3)
     backend.clock.jitter = [0.0] * 3 + [5e-3]
-    clock = queue_seconds(backend, prepared_on(backend), budget, backend.clock.time)
+    clock = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
     assert backend.batches == [1, 64] + 3 * [100, 200]
     assert clock.seconds == pytest.approx([70e-6, 20e-6, 20e-6])
 
@@ -108,14 +105,9 @@ def test_a_verdict_is_settled_far_from_the_edges_or_where_the_ratio_is_known_wel
     assert ratio_is_told(others, values, 0.02) == is_told, "whichever side is first"
 
 
-def prepared_on(backend: FakeBackend) -> FakePrepared:
-    source = backend.upload(PROBLEM.pack(PROBLEM.make_source(1)))
-    return FakePrepared(backend, PROBLEM, [source])
-
-
 def test_a_steady_clock_ends_by_its_interval() -> None:
     backend = FakeBackend(FakeClock())
-    clock = queue_seconds(backend, prepared_on(backend), Budget(50, 100.0), backend.clock.time)
+    clock = queue_seconds(backend, turns_on(backend), Budget(50, 100.0), backend.clock.time)
     assert (len(clock.seconds), clock.stopped) == (6, Stop.INTERVAL)
 
 
@@ -124,14 +116,14 @@ def test_a_steady_clock_ends_by_its_interval() -> None:
 )
 def test_the_budget_ends_what_its_interval_does_not(budget: Budget, stopped: Stop) -> None:
     backend = FakeBackend(FakeClock())
-    assert queue_seconds(backend, prepared_on(backend), budget, backend.clock.time).stopped == stopped
+    assert queue_seconds(backend, turns_on(backend), budget, backend.clock.time).stopped == stopped
 
 
 def test_a_noisy_clock_goes_on_to_the_end_of_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock())
-    prepared = prepared_on(backend)
+    turns = turns_on(backend)
     times = iter(np.random.default_rng(1).uniform(1, 2, 100).tolist())
-    monkeypatch.setattr(prepared, "event_seconds", lambda _: next(times))
-    clock = event_seconds(prepared, Budget(20, 100.0), backend.clock.time)
+    monkeypatch.setattr(turns.prepared, "event_seconds", lambda _: next(times))
+    clock = event_seconds(turns, Budget(20, 100.0), backend.clock.time)
     assert clock is not None
     assert (len(clock.seconds), clock.stopped) == (20, Stop.SAMPLES)

@@ -136,6 +136,23 @@ class Reduction:
             array[(place + int(rng.integers(1, max(2, self.size)))) % self.size] = highest
         return array.reshape(self.shape)
 
+    def unlike(self, array: Array) -> Array:
+        """A source like ``array``, which :meth:`make_source` made, with another answer.
+
+        For sums and counts half of it is zero. For extremes half of it, and the least and the greatest, lie
+        in the middle of the type's range. So what a call on ``array`` leaves behind shows in a call on this
+        one: it is added, or it is more extreme.
+        """
+        other = array.copy().reshape(-1)
+        half = other[: (other.size + 1) // 2]
+        if self.parts.of_nothing:
+            half[...] = 0 if half.any() else 1
+        else:
+            lowest, highest = (0, 0) if self.element.is_float else integer_range(self.dtype)
+            extremes = [other.argmin(), other.argmax()]
+            half[...] = other[extremes] = (lowest + highest) // 2
+        return other.reshape(self.shape)
+
     def _random_integers(self, rng: np.random.Generator) -> Array:
         lowest, highest = integer_range(self.dtype)
         return rng.integers(lowest + 1, highest - 1, self.size, dtype=self.dtype, endpoint=True)

@@ -210,12 +210,18 @@ def _is_padded(problem: Problem) -> bool:
 def run(backend: Backend, call: Call, alive: ExitStack) -> str:
     """Makes a call: ``ok``, or ``skipped: `` and why, or ``wrong: `` and how.
 
+    A reduction is called again on another source, with nothing restored in between, until each place of an
+    answer has been written twice.
+
     Its memory is freed with ``alive``, for no address is to be used twice: Oclgrind (21.10) loses its account
     of what is initialised there, and an access to freed memory would meet the next call's.
     """
-    host = call.problem.make_source(1)
+    hosts = [call.problem.make_source(1)]
+    if isinstance(call.problem, Reduction):
+        hosts.append(call.problem.unlike(hosts[0]))
+    sources = [backend.upload(call.problem.pack(host)) for host in hosts]
     try:
-        prepared = backend.prepare(call.problem, call.variant, [backend.upload(call.problem.pack(host))])
+        prepared = backend.prepare(call.problem, call.variant, sources)
     except Unsupported as error:
         return f"skipped: {error}"
     alive.enter_context(prepared)
@@ -223,9 +229,12 @@ def run(backend: Backend, call: Call, alive: ExitStack) -> str:
         # Fetched whole, with the padding that no kernel writes. Of the others the kernels must have written
         # all that is fetched, and all that the next launch reads: poisoned it would count as initialised.
         prepared.poison()
-    prepared.enqueue(0)
-    verification = call.problem.verify(prepared.result(), host)
-    return "ok" if verification.ok else f"wrong: {verification.message}"
+    for i in [0] + [len(hosts) - 1] * (prepared.answers + 1) * (len(hosts) > 1):
+        prepared.enqueue(i)
+        verification = call.problem.verify(prepared.result(), hosts[i])
+        if not verification.ok:
+            return f"wrong: {verification.message}"
+    return "ok"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
