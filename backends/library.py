@@ -147,6 +147,10 @@ def field_types(problem: Reduction, **own: str) -> str:
 
 def nan_in_extremes(problem: Problem) -> frozenset[Departure]:
     """The departure of a library whose minimum and maximum do not propagate NaN."""
-    if isinstance(problem, Reduction) and problem.element.is_float and not problem.parts.of_nothing:
+    if (
+        isinstance(problem, Reduction)
+        and problem.element.is_float
+        and "element" in problem.parts.fields.values()
+    ):
         return frozenset({"nan"})
     return frozenset()

@@ -72,13 +72,24 @@ def check_reduction(backend: Backend, op: str, array: Array, variant: Variant | 
     """``backend.reduce`` returns the reference's answer, in the documented types."""
     problem = Reduction(op, array.dtype.name, array.shape)
     require(backend, problem, variant)
-    if departs(backend, problem, array):
-        return
     with skipping():
         answer = backend.reduce(op, array, variant)
     outcome = problem.verify(answer, array)
-    assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+    is_right = outcome.ok or (departs(backend, problem, array) and _may_be(backend, problem, array, answer))
+    assert is_right, f"{problem.label}, {variant}: {outcome.message}"
     assert types_of(answer) == expected_types(problem), f"{problem.label}, {variant}"
+
+
+def _may_be(backend: Backend, problem: Reduction, array: Array, answer: Any) -> bool:
+    """Whether a library that departs for ``array`` may answer so: with elements, with 0 where it says so,
+    with anything where there is nothing but NaN.
+    """
+    values = answer[:2] if isinstance(answer, tuple) else (answer,)
+    elements = np.abs(array) if problem.op == "norm_inf" else array
+    numbers = elements[~np.isnan(elements)]
+    if "extreme" in backend.departures(problem) and len(np.unique(numbers)) <= 1:
+        return all(value == 0 for value in values)
+    return not numbers.size or all(np.isnan(value) or value in numbers for value in values)
 
 
 def check_laplace(backend: Backend, problem: Laplace, image: Array, variant: Variant | None = None) -> None:

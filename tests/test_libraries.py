@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from backends import Backend, BackendUnavailable, nvrtc, open_backend
+from backends.devices import Departure
 from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
+from backends.library import nan_in_extremes
 from backends.nvidia import NvidiaBackend
 from harness.problems import Array, Laplace, Reduction
 from harness.variants import Plain
+from tests.checks import check_reduction
 from tests.fake_cuda import FakeDriver, FakeNpp
 
 cuda_driver = pytest.importorskip("backends.cuda_driver", reason="pip install cuda-bindings")
@@ -82,6 +86,58 @@ def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: F
     end = len(driver.called) - driver.called[::-1].index("cuEventRecord") - 1
     assert at["cuEventRecord"] < at["first"] < at["last"] < end
     assert driver.called.count("cuEventRecord") == 2
+
+
+def departing(monkeypatch: pytest.MonkeyPatch, departure: Departure, answer: Any) -> Backend:
+    """A backend that says that it departs, and gives one answer to everything."""
+    opened = open_backend("numpy")
+    monkeypatch.setattr(opened, "departures", lambda _: frozenset({departure}))
+    monkeypatch.setattr(opened, "reduce", lambda *_: answer)
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("departure", "op", "values", "answer", "is_allowed"),
+    [
+        ("nan", "min", [3, np.nan, 5], 5, True),
+        ("nan", "min", [3, np.nan, 5], np.nan, True),
+        ("nan", "min", [3, np.nan, 5], 4, False),
+        ("nan", "minmax", [3, np.nan, 5], (3, 5), True),
+        ("nan", "minmax", [3, np.nan, 5], (3, 6), False),
+        ("nan", "min", [3, 4, 5], 4, False),
+        ("nan", "max", [np.nan, np.nan], 0, True),
+        ("extreme", "max", [np.inf, np.inf], 0, True),
+        ("extreme", "max", [np.inf, np.inf], 1, False),
+        ("extreme", "max", [np.inf, 3], 0, False),
+    ],
+)
+def test_a_library_that_departs_may_not_answer_anything(
+    monkeypatch: pytest.MonkeyPatch,
+    departure: Departure,
+    op: str,
+    values: list[float],
+    answer: Any,
+    is_allowed: bool,
+) -> None:
+    typed = tuple(map(np.float32, answer)) if isinstance(answer, tuple) else np.float32(answer)
+    backend = departing(monkeypatch, departure, typed)
+    array = np.array(values, np.float32)
+    if is_allowed:
+        check_reduction(backend, op, array)
+    else:
+        with pytest.raises(AssertionError, match=op):
+            check_reduction(backend, op, array)
+
+
+def test_a_mean_propagates_nan_in_every_library() -> None:
+    assert nan_in_extremes(Reduction("min", "float32", (3,))) == {"nan"}
+    for op, dtype in (
+        ("mean", "float32"),
+        ("sum", "float32"),
+        ("min", "int32"),
+        ("count_nonzero", "float32"),
+    ):
+        assert not nan_in_extremes(Reduction(op, dtype, (3,)))
 
 
 def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) -> None:
