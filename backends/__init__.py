@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from backends.base import Backend
+from backends.caches import use_writable_caches
 from backends.devices import DeviceInfo
 from backends.errors import BackendError, BackendUnavailable, Unsupported
 
@@ -142,10 +143,21 @@ def available() -> dict[str, list[DeviceInfo] | str]:
     for name, entry in REGISTRY.items():
         try:
             with _named(name):
-                found[name] = _load(entry).devices()
+                found[name] = _devices(entry)
         except BackendUnavailable as error:
             found[name] = str(error)
     return found
+
+
+def _devices(entry: Entry) -> list[DeviceInfo]:
+    cls = _load(entry)
+    try:
+        return cls.devices()
+    except BackendUnavailable:
+        raise
+    except Exception as error:
+        # Of any library and driver: one that is broken costs its own backend only.
+        raise BackendUnavailable(f"it does not tell its devices: {_said(error)}", entry.install) from error
 
 
 def open_backend(name: str, device: int = 0) -> Backend:
@@ -168,12 +180,20 @@ def open_backend(name: str, device: int = 0) -> Backend:
 
 
 def _load(entry: Entry) -> type[Backend]:
+    use_writable_caches()
     module, _, attribute = entry.path.partition(":")
     try:
         cls: type[Backend] = getattr(import_module(module), attribute)
     except ImportError as error:
         raise BackendUnavailable(str(error), entry.install) from error
+    except Exception as error:
+        # A library of another version or architecture ends its import by whatever it comes upon.
+        raise BackendUnavailable(f"it cannot be imported: {_said(error)}", entry.install) from error
     return cls
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 @contextmanager

@@ -1,10 +1,21 @@
-"""What Linux tells of the host's processor."""
+"""What the system tells of the host's processor."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 PATH = Path("/proc/cpuinfo")
+
+
+def usable_cores() -> int:
+    """The cores that this process may use: a container may be given fewer than the machine has."""
+    if sys.version_info >= (3, 13):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def cpuinfo(path: Path = PATH) -> dict[str, str]:

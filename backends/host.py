@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 from typing import ClassVar, Self
 
 from backends.base import Prepared
-from backends.cpuinfo import cpuinfo
+from backends.cpuinfo import cpuinfo, usable_cores
 from backends.devices import Array, DeviceArray, DeviceInfo
 from backends.errors import no_such_device
 from backends.library import LibraryBackend
@@ -61,7 +60,7 @@ def _describe(backend: str, title: str, version: str) -> DeviceInfo:
         vendor=cpu.get("vendor_id", ""),
         driver=version,
         kind="cpu",
-        compute_units=os.cpu_count() or 1,
+        compute_units=usable_cores(),
         memory_bytes=memory,
         max_allocation_bytes=memory,
         local_memory_bytes=0,

@@ -28,6 +28,7 @@ _CUDA_L2_CACHE_SIZE = 38
 _PCI_BUS_INFO = 0x410F
 """CL_DEVICE_PCI_BUS_INFO_KHR."""
 _POCL = "Portable Computing Language"
+_POCL_NEEDS = "set POCL_CACHE_DIR to a folder that can be written: PoCL is here, but has no device without"
 _CLANGS_ELEMENTS = 64
 """PoCL compiles for processors with Clang, whose vectors may be wider than OpenCL C's."""
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
@@ -122,7 +123,9 @@ def all_devices() -> list[cl.Device]:
                 raise
     if not found:
         names = ", ".join(platform.name for platform in platforms) or "none"
-        raise BackendUnavailable(f"no device on any platform (platforms: {names})", _HOW_TO_GET)
+        # PoCL drops its device where it can keep no kernels.
+        remedy = _POCL_NEEDS if any(platform.name == _POCL for platform in platforms) else _HOW_TO_GET
+        raise BackendUnavailable(f"no device on any platform (platforms: {names})", remedy)
     return found
 
 

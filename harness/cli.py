@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -156,7 +157,8 @@ def run(
 ) -> None:
     """Measure a suite on this machine's devices, print a table and write the run file and the report."""
     from harness import showing
-    from harness.session import Request, plan_resumed, plan_run
+    from harness.console import complain
+    from harness.session import Request, gone_since, plan_resumed, plan_run
 
     request = Request(
         suite=suite,
@@ -181,7 +183,12 @@ def run(
     if dry_run:
         showing.show_cases(plan)
         return
-    measured = _measured(plan, resume or output or _new_path(plan.suite.name), resuming=resume is not None)
+    path = resume or output or _new_path(plan.suite.name)
+    for gone in gone_since(path.parent, plan):
+        complain(f"warning: {gone}")
+    with _asked():
+        _try_folder(report)
+    measured = _measured(plan, path, resuming=resume is not None)
     if not showing.conclude(measured, report):
         raise typer.Exit(_FAILURE)
 
@@ -193,6 +200,18 @@ def _typed(context: typer.Context) -> set[str]:
         for parameter in context.command.params
         if (source := context.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
     }
+
+
+def _try_folder(folder: Path) -> None:
+    """Makes the report's folder and writes to it, before hours of measuring that it is to tell of."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"a byte")
+    except OSError as error:
+        raise ValueError(
+            f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
+        ) from error
 
 
 def _new_path(suite: str) -> Path:

@@ -76,7 +76,7 @@ def nvidia_present() -> bool:
 
 
 def _load() -> Finding:
-    from harness.environment import usable_cores
+    from backends.cpuinfo import usable_cores
 
     load, cores = os.getloadavg()[0], usable_cores()
     if load > cores / 2:
@@ -86,20 +86,17 @@ def _load() -> Finding:
 
 
 def _cache_folders() -> Iterator[Finding]:
-    """The folders where compilers keep what they built: without them PoCL fails and others start slowly."""
-    from platformdirs import user_cache_path
+    """The folders where compilers keep what they built: without them everything starts slowly."""
+    from backends import caches
 
-    for subject, variable, default in (
-        ("kernel cache", "", user_cache_path("opencl-cuda-harness")),
-        ("PoCL's cache", "POCL_CACHE_DIR", user_cache_path("pocl")),
-    ):
-        folder = Path(os.environ.get(variable) or default)
-        parent = next(p for p in (folder, *folder.parents) if p.exists())
-        if os.access(parent, os.W_OK):
-            yield Finding(subject, "ok", str(folder))
-        else:
-            remedy = f"set {variable or 'XDG_CACHE_HOME'} to a folder that can be written"
-            yield Finding(subject, "broken", f"{folder} cannot be written", remedy)
+    unusable = caches.unusable()
+    for variable in caches.CACHES:
+        if variable in unusable:
+            detail = f"{unusable[variable]}; {caches.temporary_caches()} is used"
+            remedy = f"set {variable} to a folder that can be written, and that is kept"
+            yield Finding("kernel cache", "note", detail, remedy)
+        elif folder := caches.folder_of(variable):
+            yield Finding("kernel cache", "ok", str(folder))
 
 
 def _libcuda() -> Finding:

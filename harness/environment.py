@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backends.cpuinfo import PATH, cpuinfo
+from backends.cpuinfo import PATH, cpuinfo, usable_cores
 from backends.devices import DeviceInfo
 from harness.records import FORMAT
 
@@ -74,13 +74,6 @@ def _host() -> dict[str, Any]:
 def cpu_name(path: Path = PATH) -> str:
     """The processor as its maker calls it, where the system tells; else its architecture."""
     return cpuinfo(path).get("model name") or platform.processor() or platform.machine()
-
-
-def usable_cores() -> int:
-    """The cores that this process may use: a container may be given fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _packages() -> dict[str, str]:

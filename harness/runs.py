@@ -69,6 +69,21 @@ def load_run(path: Path | str) -> Run:
     return Run(environment, _merged(path, records), images, path, records)
 
 
+def first_line(path: Path) -> dict[str, Any] | None:
+    """The environment of a plain run file, without reading the rest; None of any other file."""
+    try:
+        with path.open("rb") as file:
+            line = json.loads(file.readline(_MOST_OF_FIRST_LINE))
+        check(line)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return line if line.get("type") == "environment" else None
+
+
+_MOST_OF_FIRST_LINE = 2**24
+"""Bytes."""
+
+
 class RunWriter:
     """Appends to a run file. A context manager.
 

@@ -15,14 +15,14 @@ from backends.devices import DeviceInfo
 from harness import resuming
 from harness.cases import expand, measured_by_default, select_devices, skip_reason
 from harness.controls import with_controls
-from harness.environment import describe
+from harness.environment import cpu_name, describe
 from harness.explain import validation
 from harness.images import image_size
 from harness.lock import locked
 from harness.options import RunOptions
 from harness.records import Case
 from harness.runner import Progress, run_cases
-from harness.runs import Run, RunWriter, load_run
+from harness.runs import Run, RunWriter, first_line, load_run
 from harness.selftest import SelfTest, selftest, selftest_of
 from harness.suite import Suite, is_path, parse_suite, suite_text
 from harness.watch import Watch
@@ -97,10 +97,13 @@ def plan_run(request: Request) -> Plan:
         )
     size = image_size(image) if image else None
     devices, missing = discover()
+    _require(request.backends, missing)
     measured = measured_by_default(devices, suite, request.backends, request.devices)
     cases = expand(suite, measured, request.backends, request.devices, size)
     if not cases:
-        raise ValueError(_nothing(suite, request, missing))
+        raise ValueError(
+            f"suite {suite.name} has nothing to run here: no block of it is meant for the devices chosen"
+        )
     by_key = {(device.backend, device.index): device for device in devices}
     reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
     skipped = {case: reason for case, reason in reasons.items() if reason is not None}
@@ -132,10 +135,35 @@ def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
     }
 
 
-def _nothing(suite: Suite, request: Request, missing: Mapping[str, str]) -> str:
-    reasons = [reason for name, reason in missing.items() if name in request.backends]
-    why = "; ".join(reasons) or "no block of it is meant for the devices chosen"
-    return f"suite {suite.name} has nothing to run here: {why}"
+def _require(backends: Sequence[str], missing: Mapping[str, str]) -> None:
+    """Who names a backend does not want to do without."""
+    reasons = [missing[name] for name in backends if name in missing]
+    if reasons:
+        raise ValueError(f"not available: {'; '.join(reasons)}")
+
+
+def gone_since(folder: Path, plan: Plan) -> list[str]:
+    """What to say of the backends that were there at the last run whose file is in ``folder``, if this
+    processor made it, and are not there now.
+    """
+    files = filter(Path.is_file, folder.glob("*.jsonl"))
+    runs = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    found = ((path, first_line(path)) for path in runs)
+    last = next(((path, line) for path, line in found if line and _is_of(line, cpu_name())), None)
+    if last is None:
+        return []
+    path, line = last
+    there = {device["backend"] for device in line["devices"]}
+    return [
+        f"{name} was there at the last run ({path}) and is not now: {reason}"
+        for name, reason in plan.missing.items()
+        if name in there and (not plan.request.backends or name in plan.request.backends)
+    ]
+
+
+def _is_of(line: Mapping[str, Any], cpu: str) -> bool:
+    host = line.get("host")
+    return isinstance(host, Mapping) and host.get("cpu") == cpu and bool(line.get("devices"))
 
 
 def plan_resumed(path: Path) -> Plan:
@@ -151,6 +179,8 @@ def plan_resumed(path: Path) -> Plan:
     plan = plan_run(_asked(path, before.request))
     now = resuming.kept(path, _environment(plan, ""))
     changes = resuming.changes(*(_of_asked(each, plan.request.backends) for each in (before, now)))
+    were = dict.fromkeys(str(device.get("backend")) for device in before.devices)
+    changes += [plan.missing[name] for name in were if changes and name in plan.missing]
     if not changes:
         planned = set(plan.cases)
         strange = [turn.case for turn in begun.turns if turn.case not in planned]
@@ -238,6 +268,7 @@ def self_tests(
         DeviceBusy: from the iterator, if a run measures on one of the devices.
     """
     devices, missing = discover()
+    _require(backends, missing)
     chosen = select_devices(devices, backends, patterns)
     if not chosen:
         raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")

@@ -15,7 +15,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +117,17 @@ class Shared:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One worker at a time: those that prepare for the same problem find what the first has made."""
-        folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+        """One worker at a time: those that prepare for the same problem find what the first has made.
+
+        The folder is made again where something has removed it, as cleaners of temporary files do.
+        """
+        with suppress(FileExistsError):
+            self._folder.mkdir(mode=0o700)
+        folder = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             # The operating system's lock: it goes with a worker that is killed.
             fcntl.flock(folder, fcntl.LOCK_EX)
+            _require_ours(folder, self._folder)
             yield
         finally:
             os.close(folder)
@@ -131,6 +137,9 @@ class Shared:
 
         To be called by one worker at a time: what is half written then a killed one has left.
         """
+        if not self._folder.is_dir():
+            # Something has removed it; the next source makes it again.
+            return False
         for path in self._folder.iterdir():
             if path.suffix not in (_ANSWER, _SOURCE, _HELD):
                 path.unlink(missing_ok=True)
@@ -152,6 +161,13 @@ class Shared:
         return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}{suffix}"
 
 
+def _require_ours(folder: int, path: Path) -> None:
+    """Who could write to it could have this process run anything."""
+    about = os.fstat(folder)
+    if about.st_uid != os.getuid() or about.st_mode & 0o022:
+        raise PermissionError(f"{path} is not this user's alone; remove it, or set TMPDIR to another folder")
+
+
 def _save(path: Path, array: Array) -> None:
     with path.open("wb") as file:
         np.save(file, array, allow_pickle=False)
@@ -162,8 +178,7 @@ def _keep(path: Path, write: Callable[[Path], object]) -> None:
     part = path.with_suffix(f".{os.getpid()}")
     try:
         write(part)
+        part.replace(path)
     except OSError:
         # A full disk costs time, not the case.
         part.unlink(missing_ok=True)
-        return
-    part.replace(path)

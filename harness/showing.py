@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from backends import REGISTRY
 from harness.comparable import Difference
 from harness.compare import Matched, RunComparison
 from harness.console import complain, print_table, say, show_json, show_table
@@ -26,9 +27,9 @@ def announce(plan: Plan) -> None:
     """Says what the comparison will lack, and what is to be known of it."""
     for note in plan.notes:
         complain(f"note: {note}")
-    for name in plan.request.backends:
-        if name in plan.missing:
-            complain(f"not available: {plan.missing[name]}")
+    for name, reason in plan.missing.items():
+        if REGISTRY[name].role == "opencl" and not plan.request.backends:
+            complain(f"not available: {reason}")
     if "cuda" in plan.missing and nvidia_present():
         complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -364,6 +365,89 @@ def test_nvidia_gpu_without_cuda_is_told_of_compare_cuda(
     monkeypatch.setattr(showing, "nvidia_present", lambda: True)
     shown = harness("run", harness.suite(), "--backend", "numpy", "--dry-run")
     assert "tox -e compare-cuda" in shown.err
+
+
+MISSING = {"opencl": "opencl: PoCL has no device", "cuda": "cuda: no pycuda"}
+
+
+@pytest.fixture
+def _no_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = available()
+    monkeypatch.setattr(session, "available", lambda: {**found, **MISSING})
+
+
+@pytest.mark.usefixtures("_no_opencl")
+def test_a_backend_asked_for_by_name_and_not_there_ends_the_run_before_it_begins(harness: Harness) -> None:
+    names = ("--backend", "numpy", "--backend", "opencl")
+    shown = harness("run", harness.suite(), *names, "--output", "my.jsonl")
+    assert shown.code == 2
+    assert "error: not available: opencl: PoCL has no device" in shown.err
+    assert not Path("my.jsonl").exists()
+    tested = harness("selftest", *names)
+    assert tested.code == 2
+    assert "error: not available: opencl: PoCL has no device" in tested.err
+
+
+@pytest.mark.usefixtures("_no_opencl")
+def test_a_comparison_without_opencl_says_so(harness: Harness) -> None:
+    shown = harness("run", harness.suite(), "--dry-run")
+    assert shown.code == 0
+    assert "not available: opencl: PoCL has no device" in shown.err
+
+
+@pytest.mark.parametrize(("cpu", "is_told"), [(environment.cpu_name(), True), ("another machine's", False)])
+def test_a_backend_that_was_there_at_the_last_run_is_missed(
+    harness: Harness, cpu: str, is_told: bool
+) -> None:
+    last = Path("last.jsonl")
+    devices = [{"backend": "torch", "index": 0}, {"backend": "numpy", "index": 0}]
+    RunWriter(last, {"host": {"cpu": cpu}, "devices": devices}).close()
+    Path("notes.jsonl").write_text("no run", encoding="utf-8")
+    Path("link.jsonl").symlink_to("nowhere")
+    plan = session.plan_run(session.Request(str(harness.suite())))
+    plan = replace(plan, missing={"torch": "torch: no such module", "cupy": "cupy: no such module"})
+    told = "torch was there at the last run (last.jsonl) and is not now: torch: no such module"
+    assert session.gone_since(Path(), plan) == [told] * is_told
+    others = replace(plan, request=session.Request(backends=("numpy",)))
+    assert session.gone_since(Path(), others) == []
+
+
+def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "gone_since", lambda folder, _: [f"torch was there, by {folder}"])
+    _unmeasured(monkeypatch)
+    shown = harness("run", harness.suite(), "--device", "numpy:0", "--output", "runs/my.jsonl")
+    assert "warning: torch was there, by runs\n" in shown.err
+
+
+def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_cases(cases: Sequence[Case], writer: Any, *_: object) -> None:
+        for case in cases:
+            writer.write(Record(case, "skipped", "for speed"))
+
+    monkeypatch.setattr(session, "run_cases", run_cases)
+
+
+@pytest.mark.parametrize("folder", ["/proc/page", "tiny.toml/page"])
+def test_a_report_that_cannot_be_written_ends_the_run_before_it_begins(harness: Harness, folder: str) -> None:
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl", "--report", folder)
+    assert shown.code == 2
+    assert f"error: no report can be written to {folder}: " in shown.err
+    assert "choose another folder with --report" in shown.err
+    assert not Path("my.jsonl").exists()
+
+
+def test_a_resumed_run_whose_backend_is_gone_says_why(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path("my.jsonl")
+    plan = session.plan_run(session.Request(str(harness.suite())))
+    assert any(device.backend == "opencv" for device in plan.devices)
+    RunWriter(path, session._environment(plan, "harness run")).close()
+    found = available()
+    monkeypatch.setattr(session, "available", lambda: {**found, "opencv": "opencv: wrong ELF class"})
+    said = _refused(harness, path)
+    assert ", now absent; " in said
+    assert "; opencv: wrong ELF class; have it as it was" in said
 
 
 def test_report_of_several_runs(harness: Harness) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -126,6 +127,42 @@ def test_who_comes_while_another_makes_a_source_waits_for_it(tmp_path: Path) -> 
         told = [pool.submit(Shared(tmp_path).answer, CASES[0].problem, make) for _ in range(4)]
         assert all((each.result() == 7).all() for each in (*found, *told))
     assert make.times == 2, "a source and an answer"
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_folder_that_something_removed_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    shared, make = Shared(folder), Maker(7)
+    for _ in range(2):
+        shared.source("a", make)
+        assert (shared.source("a", make) == 7).all()
+        assert shared.answer(CASES[0].problem, lambda: 42) == 42
+        assert folder.stat().st_mode & 0o077 == 0
+        shutil.rmtree(folder)
+    assert make.times == 2
+
+
+@pytest.mark.usefixtures("every_size")
+def test_a_folder_that_goes_while_a_source_is_made_costs_time_only(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+
+    def make() -> Array:
+        shutil.rmtree(folder)
+        return np.zeros(3)
+
+    assert (Shared(folder).source("a", make) == 0).all()
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_folder_that_others_could_have_made_is_not_used(tmp_path: Path, is_link: bool) -> None:
+    folder = tmp_path / "shared"
+    elsewhere = tmp_path / "elsewhere" if is_link else folder
+    elsewhere.mkdir()
+    elsewhere.chmod(0o700 if is_link else 0o777)
+    if is_link:
+        folder.symlink_to(elsewhere)
+    with pytest.raises(OSError, match="shared"):
+        Shared(folder).answer(CASES[0].problem, lambda: 42)
 
 
 def test_a_small_source_is_not_kept(tmp_path: Path) -> None:
