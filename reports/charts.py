@@ -11,9 +11,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from backends import REGISTRY
 from reports import format as write
 from reports.frame import bandwidths, by_speed, measured, ordered_sizes, ordered_types
+from reports.looks import looks
 from reports.ratios import Comparison
 from reports.svg import DASHES, SENTINEL, Entry, Panels
 
@@ -81,7 +81,7 @@ def bandwidth_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -
     """GB/s by size of the source and backend, the measured limit as a dashed line, one panel an operation."""
     rows = _fastest(table, physical, cache)
     rows = rows.assign(rate=rows["bytes_per_second"] / 1e9, limit_rate=rows["limit"] / 1e9)
-    backends, look = _looks(rows)
+    backends, look = looks(rows["backend"])
     top = float(rows[["rate", "limit_rate"]].max().max())
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
@@ -150,7 +150,7 @@ def share_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -> st
         return ""
     rows = rows[rows["source_bytes"] == rows.groupby(["op", "type"])["source_bytes"].transform("max")]
     rows = rows.assign(percent=rows["share"] * 100)
-    backends, look = _looks(rows)
+    backends, look = looks(rows["backend"])
     top = max(110.0, float(rows["percent"].max()) * 1.05)
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
@@ -183,18 +183,6 @@ def _fastest(table: pd.DataFrame, physical: str, cache: str) -> pd.DataFrame:
 def _size_colours(sizes: Sequence[str]) -> dict[str, Any]:
     colours = sns.color_palette("colorblind" if len(sizes) <= 6 else "viridis", len(sizes))
     return dict(zip(sizes, colours, strict=True))
-
-
-def _looks(rows: pd.DataFrame) -> tuple[list[str], dict[str, dict[str, Any]]]:
-    """The backends in the registry's order; their palette and markers, the same in every chart."""
-    known = {name: place for place, name in enumerate(REGISTRY)}
-    backends = sorted(set(rows["backend"]), key=lambda name: (known.get(name, len(known)), name))
-    colours, shapes = sns.color_palette("colorblind", 10), "sodP^vX*"
-    places = {name: known.get(name, len(known) + place) for place, name in enumerate(backends)}
-    return backends, {
-        "palette": {name: colours[place % len(colours)] for name, place in places.items()},
-        "markers": {name: shapes[place % len(shapes)] for name, place in places.items()},
-    }
 
 
 def _legend(backends: Sequence[str], look: dict[str, dict[str, Any]]) -> list[Entry]:

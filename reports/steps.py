@@ -16,6 +16,7 @@ from harness.stats import geometric_mean
 from harness.variants import label
 from reports import format as write
 from reports.frame import measured, ordered_sizes, ordered_types
+from reports.looks import looks
 from reports.svg import SENTINEL, Entry, Panels
 from reports.tables import Cell, Line, Table, number_cell
 
@@ -29,7 +30,6 @@ HEADINGS = (
     ("over the step before", "speed, geometric mean over these problems"),
     ("over the first", "speed, geometric mean over the problems measured on both"),
 )
-_LIBRARY_SHAPES = "sDP^vX*"
 _LEGEND_COLUMNS = 5
 
 
@@ -76,8 +76,8 @@ def steps_chart(climb: Climb, name: str) -> str:
     order = ordered_sizes(rungs) if across == "size" else ordered_types(rungs["type"])
     steps = [step for step in climb.ladder.labels if step in set(rungs["step"])]
     colours: Mapping[str, Any] = dict(zip(steps, sns.color_palette("viridis", len(steps)), strict=True))
-    others = list(dict.fromkeys(libraries["step"]))
-    shapes = {step: _LIBRARY_SHAPES[place % len(_LIBRARY_SHAPES)] for place, step in enumerate(others)}
+    others, look_of = looks(libraries["step"])
+    shapes = look_of["markers"]
     rows = _in_panels(rungs, libraries, rest).assign(us=lambda data: data["queue"] * 1e6)
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
@@ -125,22 +125,21 @@ def _lines(climb: Climb) -> Iterator[Line]:
     labels = climb.ladder.labels
     for device, rows in climb.rungs.groupby("device", sort=False):
         times = {step: series.set_index("problem")["queue"] for step, series in rows.groupby("step")}
-        before = labels[0]
-        for step in labels:
-            if step not in times:
-                continue
-            known, gain = _gain(times[before], times[step])
-            _, whole = _gain(times.get(labels[0], times[before]), times[step])
+        # Of a rung that did not run on this device nothing is told, were it the first.
+        there = [step for step in labels if step in times]
+        for before, step in zip((None, *there), there, strict=False):
+            known, gain = _gain(times[before], times[step]) if before else (len(times[step]), math.nan)
+            first = times.get(labels[0]) if before else None
+            whole = math.nan if first is None else _gain(first, times[step])[1]
             cells = (
                 Cell(climb.ladder.name),
                 Cell(step, style="variant"),
                 Cell(str(device), title=f"{climb.device_name}, {climb.cache}"),
                 number_cell(float(known), lambda value: f"{value:.0f}"),
-                number_cell(gain if step != before else math.nan, write.ratio),
-                number_cell(whole if step != before else math.nan, write.ratio),
+                number_cell(gain, write.ratio),
+                number_cell(whole, write.ratio),
             )
             yield Line(cells, {"ladder": climb.ladder.name})
-            before = step
 
 
 def _gain(before: pd.Series[float], after: pd.Series[float]) -> tuple[int, float]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 import reports
+from backends import REGISTRY
 from harness.ladders import LADDERS
 from harness.problems import Reduction
 from harness.records import Record
 from harness.runs import Run
 from reports.frame import frame
+from reports.looks import looks
 from reports.steps import climbs, steps_chart, steps_table
 from reports.svg import SENTINEL
 from tests.report_data import BOTH, device, record, run_of
@@ -57,6 +59,25 @@ def test_a_rung_that_cannot_run_is_left_out_of_the_climb() -> None:
     assert gains == [["2", "–", "–"], ["2", "4.00", "4.00"]] * 2
 
 
+def test_a_first_rung_that_one_device_cannot_run_is_left_out_there() -> None:
+    """A rung after it has nothing to be compared with, and the next one only that."""
+    run = climbed()
+    skipped = [
+        record(one.case.backend, one.case.problem, variant=one.case.variant, status="skipped", reason="why")
+        if (one.case.backend, one.case.variant) == ("opencl", LADDER.rungs[0])
+        else one
+        for one in run.records
+    ]
+    (climb,) = climbs(frame(run_of(*skipped, devices=DEVICES)))
+    found = [[cell.text for cell in line.cells[2:]] for line in steps_table([climb]).lines]
+    opencl = [["opencl:0", "2", "–", "–"], ["opencl:0", "2", "2.00", "–"]]
+    cuda = [["cuda:0", "2", "–", "–"], ["cuda:0", "2", "2.00", "2.00"], ["cuda:0", "2", "2.00", "4.00"]]
+    assert sorted(found) == sorted(opencl + cuda)
+    assert "What each step brings" in reports.render(
+        run_of(*skipped, devices=DEVICES), "harness run tutorial"
+    )
+
+
 def test_the_worth_of_each_step_is_the_mean_over_problems() -> None:
     (climb,) = climbs(frame(climbed()))
     lines = steps_table([climb]).lines
@@ -91,3 +112,24 @@ def test_no_tick_is_written_in_mathtext() -> None:
     """matplotlib labels the minor ticks of a short logarithmic axis by itself, in a markup no page shows."""
     run = climbed(sizes=SIZES[:1])
     assert "mathdefault" not in reports.render(run, "harness run tutorial")
+
+
+def test_no_two_backends_look_alike() -> None:
+    """Of all that are registered; a backend of somebody else's is drawn beside them."""
+    names, look = looks([*REGISTRY, "module:Other"])
+    assert names == [*REGISTRY, "module:Other"]
+    for what in ("palette", "markers"):
+        assert len({look[what][name] for name in REGISTRY}) == len(REGISTRY), f"{what}: add one"
+        assert "module:Other" in look[what]
+
+
+def test_every_library_has_its_own_marker_beside_the_rungs() -> None:
+    libraries = [name for name, entry in REGISTRY.items() if entry.role in ("library", "reference")]
+    beside = [record(name, Reduction("sum", "uint32", (SIZES[0],)), 1e-6) for name in libraries]
+    run = run_of(*climbed().records, *beside, devices=(*BOTH, *map(device, libraries)))
+    (climb,) = climbs(frame(run))
+    svg = steps_chart(climb, "mine")
+    markers = looks(climb.libraries["step"])[1]["markers"]
+    assert set(markers) == set(libraries)
+    assert len(set(markers.values()) - {"o"}) == len(libraries)
+    assert all(f">{name}<" in svg for name in libraries)
