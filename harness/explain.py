@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -10,6 +11,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _Loc = Sequence[int | str]
+
+_SHORT = reprlib.Repr()
+"""Writes what somebody else's file holds, however deep or long it is."""
+_SHORT.maxstring = _SHORT.maxother = 200
 
 
 def unknown(what: str, value: object, known: Iterable[object]) -> str:
@@ -33,14 +38,22 @@ def validation(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
             message = "is empty; at least one value is needed"
         case "value_error":
             message = str(mistake["ctx"]["error"])
+        case "model_type" | "dict_type":
+            message = f"should be a table of keys and values, not {_SHORT.repr(mistake['input'])}"
         case _:
-            message = f"{mistake['msg'].replace('Input should', 'should')}, not {mistake['input']!r}"
+            message = (
+                f"{mistake['msg'].replace('Input should', 'should')}, not {_SHORT.repr(mistake['input'])}"
+            )
     return f"{key}: {message}" if key else message
 
 
 def _path(loc: _Loc) -> str:
     """As in ``reduction[0].ops``."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{_key(part)}" for part in loc).lstrip(".")
+
+
+def _key(name: str) -> str:
+    return name if name.isprintable() and len(name) < _SHORT.maxstring else _SHORT.repr(name)
 
 
 def _keys_at(model: type[BaseModel], loc: _Loc) -> list[str]:

@@ -1,52 +1,119 @@
-"""What the lines of a run file must look like, as far as the harness and its reports rely on it.
+"""What the lines of a run file must look like, in full: nothing else is let into the harness and its reports.
 
-Keys beyond these are let through: a file may say more than is read. A case's problem and variant check
-themselves.
+Run files are input from strangers. Keys beyond these are let through, for a file may say more than is read;
+but nobody reads them. A case's problem and variant check their values themselves.
 """
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.explain import validation
 from harness.records import Role, Status
 
-_Sizes = Annotated[list[Annotated[int, Field(gt=0)]], Field(min_length=1, max_length=3)]
+_Name = Annotated[str, Field(max_length=1000)]
+"""What a table or a chart shows whole."""
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+_Place = Annotated[int, Field(ge=0, lt=2**31)]
+_Amount = Annotated[float, Field(ge=0, le=1e18)]
+_Seconds = Annotated[float, Field(ge=0, le=1e9)]
+_Sizes = Annotated[list[Annotated[int, Field(gt=0, lt=2**63)]], Field(min_length=1, max_length=3)]
+_Processes = Annotated[int, Field(ge=1, le=99)]
+_Samples = Annotated[int, Field(ge=1, le=10**6)]
+_Told = str | int | float | bool | None
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
 
 class _Device(_Line):
-    backend: str
-    index: int = Field(ge=0)
-    name: str = ""
-    kind: str = ""
-    physical: str = ""
+    backend: _Name
+    index: _Place
+    name: _Name = ""
+    platform: _Name = ""
+    vendor: _Name = ""
+    driver: _Name = ""
+    kind: _Name = ""
+    physical: _Name = ""
+    compute_units: _Count = 0
+    memory_bytes: _Count = 0
+    local_memory_bytes: _Count = 0
+    cache_bytes: _Count = 0
+    float64: bool = False
+    details: dict[str, str] = {}
+
+
+class _Host(_Line):
+    cpu: str | None = None
+    cores: _Count | None = None
+    memory_bytes: _Count | None = None
+    os: str | None = None
+    python: str | None = None
+
+
+class _Request(_Line):
+    suite: str = ""
+    backends: list[str] = []
+    devices: list[str] = []
+    image: str | None = None
+    samples: _Samples | None = None
+    seed: _Count = 0
+    processes: _Processes | None = None
+    contexts: _Processes | None = None
+    budget: _Seconds | None = None
+
+
+class _Options(_Line):
+    samples: _Samples | None = None
+    case_seconds: _Seconds | None = None
+    limit_s: _Seconds | None = None
+    processes: _Processes | None = None
+    contexts: dict[str, _Processes] = {}
+    launch_contexts: _Count | None = None
+    budget: _Seconds | None = None
 
 
 class _Environment(_Line):
     suite: str | None = None
     command: str | None = None
+    started: str | None = None
+    commit: str | None = None
+    dirty: bool | None = None
+    host: _Host | None = None
+    packages: dict[str, str] | None = None
     devices: list[_Device] | None = None
     missing: dict[str, str] | None = None
+    nvml: str | list[dict[str, _Told]] | None = None
+    request: _Request | None = None
+    options: _Options | None = None
 
 
 class _Case(_Line):
-    backend: str
-    device: int = Field(ge=0)
+    backend: _Name
+    device: _Place
+    problem: dict[str, Any]
+    variant: dict[str, Any]
     cache: Literal["hot", "cold"]
     role: Literal[get_args(Role)]  # type: ignore[valid-type]
 
 
 class _Clock(_Line):
-    seconds: list[Annotated[float, Field(ge=0)] | None]
-    calls: int = Field(ge=1)
+    seconds: list[_Seconds | None]
+    calls: Annotated[int, Field(ge=1, lt=2**63)]
     note: str
+    blocks: list[_Place] = []
+    stopped: str = ""
+
+    @model_validator(mode="after")
+    def _has_a_block_a_sample(self) -> Self:
+        if self.blocks and len(self.blocks) != len(self.seconds):
+            raise ValueError(f"there are {len(self.seconds)} seconds and {len(self.blocks)} blocks")
+        return self
 
 
 class _Launch(_Line):
@@ -57,8 +124,18 @@ class _Launch(_Line):
 
 class _Ledger(_Line):
     launches: list[_Launch] = []
-    result_location: str | None = None
+    kernels: list[_Launch] = []
+    result_location: _Name | None = None
+    source_hash: str | None = None
+    accumulator: str | None = None
+    calls_per_result: _Count | None = None
+    gate: str | None = None
     note: str | None = None
+    disagreement: str | None = None
+    no_kernel_clock: str | None = None
+    timing_seconds: _Amount = 0.0
+    wall_seconds: _Amount = 0.0
+    watch: list[dict[str, Any]] = []
 
 
 class _Record(_Line):
@@ -67,33 +144,66 @@ class _Record(_Line):
     reason: str
     error: float | None
     tolerance: float | None
-    clocks: dict[str, _Clock]
+    clocks: dict[_Name, _Clock]
     ledger: _Ledger
+    process: _Place = 0
+    block: _Place = 0
 
 
 class _Image(_Line):
     title: str = ""
-    backend: str = ""
-    device: str = ""
+    backend: _Name = ""
+    device: _Name = ""
     caption: str = ""
     png: str = ""
+
+
+class _Extra(_Line):
+    record: dict[str, Any] | None = None
+
+
+class _Benchmark(_Line):
+    extra_info: _Extra = _Extra()
+
+
+class _Machine(_Line):
+    harness: dict[str, Any] | None = None
+
+
+class _Benchmarks(_Line):
+    machine_info: _Machine = _Machine()
+    benchmarks: list[_Benchmark]
 
 
 _MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "record": _Record, "image": _Image}
 
 
 def check(line: Mapping[str, Any]) -> None:
-    """Checks a line of a run file by its ``type``; an unknown type passes.
+    """Checks a line of a run file by its ``type``.
 
     Raises:
-        ValueError: if a key is missing or has a value of another kind than is expected; names all such keys.
+        ValueError: if the type is unknown, a key is missing or has a value of another kind than is expected;
+            names all such keys.
     """
-    model = _MODELS.get(str(line.get("type")))
+    kind = line.get("type")
+    model = _MODELS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise ValueError(f"type {reprlib.repr(kind)} is unknown")
+    _check(line, model)
+
+
+def check_benchmarks(document: Mapping[str, Any]) -> None:
+    """Checks what surrounds the lines in a file of pytest-benchmark.
+
+    Raises:
+        ValueError: as :func:`check`.
+    """
+    _check(document, _Benchmarks)
+
+
+def _check(data: Mapping[str, Any], model: type[BaseModel]) -> None:
     try:
-        if model:
-            model.model_validate(dict(line))
+        model.model_validate(data)
     except ValidationError as error:
         mistakes = error.errors(include_url=False)
-        raise ValueError(
-            "; ".join(validation(dict(mistake), model or _Line) for mistake in mistakes)
-        ) from None
+        raise ValueError("; ".join(validation(dict(mistake), model) for mistake in mistakes)) from None

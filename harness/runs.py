@@ -7,23 +7,34 @@ that whatever ends the process, the lines before it stand.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import lzma
 import math
 import os
+import reprlib
+import stat
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from harness.lines import check
+from harness.lines import check, check_benchmarks
 from harness.merging import merged
 from harness.records import FORMAT, Record
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
 """What opens a compressed file, by the file's first bytes."""
+
+MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
+"""Names in the environment the most bytes that a run file may hold, decompressed."""
+_DEFAULT_MAX_BYTES = 2**27
+"""Ten times the largest that was recorded, and few enough that what a parser makes of them fits a memory."""
+_PIECE = 2**20
+_LONGEST_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -44,29 +55,36 @@ class Run:
 def load_run(path: Path | str) -> Run:
     """The run of a run file (plain, gzip or xz) or of a pytest-benchmark JSON file, told by content.
 
+    Whatever is let in is whole and of the types that :mod:`harness.lines` asks for.
+
     Raises:
-        OSError: if the file cannot be read.
-        ValueError: if it is not such a file or is damaged anywhere but in its last line; names file, line and
-        remedy.
+        ValueError: if the file cannot be read, is not such a file, is damaged anywhere but in its last line,
+            or holds more than MAX_BYTES says; names file, line, field and remedy.
     """
     path = Path(path)
-    text = _text(path)
-    if _is_benchmark(text):
-        return _benchmark_run(path, json.loads(text))
-    lines = list(_lines(path, text))
-    environment = _environment(path, lines[0] if lines else None)
-    if lines and not text.endswith("\n") and not _parses(text.rpartition("\n")[2]):
-        environment["torn"] = True
+    return _run_of(path, _content(path)[0])
+
+
+def _run_of(path: Path, data: bytes) -> Run:
+    document = _benchmarks(data)
+    if document is not None:
+        return _benchmark_run(path, document)
+    lines = _lines(path, data)
+    first = next(lines, None)
+    if first is None or first.get("type") != "environment":
+        raise ValueError(f"{path} is not a run file: line 1 describes no machine; {_GIVE}")
+    environment = _environment(f"{path}, line 1", first)
     records: list[Record] = []
     images: list[dict[str, Any]] = []
-    for number, line in enumerate(lines[1:], 2):
-        if line.get("type") == "image":
-            images.append(_checked(path, number, line))
-        elif line.get("type") == "record":
-            records.append(_record(path, number, line))
+    for number, line in enumerate(lines, 2):
+        where = f"{path}, line {number}"
+        if line is None:
+            environment["torn"] = True
+        elif line.get("type") == "image":
+            images.append(_checked(where, line))
         else:
-            raise ValueError(f"{path}, line {number}: type {line.get('type')!r} is unknown; {_REMOVE}")
-    return Run(environment, _merged(path, records), images, path, records)
+            records.append(_record(where, line))
+    return Run(environment, merged(records), images, path, records)
 
 
 def first_line(path: Path) -> dict[str, Any] | None:
@@ -121,9 +139,9 @@ class RunWriter:
             ValueError: as :func:`load_run`, or if the file is not a plain run file.
         """
         path = Path(path)
-        run = load_run(path)
-        data = path.read_bytes()
-        if _opener(path) is not open or _is_benchmark(data.decode()):
+        data, is_plain = _content(path)
+        run = _run_of(path, data)
+        if not is_plain or _benchmarks(data) is not None:
             raise ValueError(
                 f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"
             )
@@ -188,76 +206,107 @@ _REMOVE = "remove that line, or measure again"
 _GIVE = "give one that `harness run` wrote"
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> tuple[bytes, bool]:
+    """What a file holds, decompressed, and whether it was plain."""
+    most = _most_bytes()
     try:
-        with _opener(path)(path, "rb") as file:
-            text: str = file.read().decode()
-            return text
-    except (EOFError, UnicodeDecodeError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        with _regular(path) as raw:
+            opener = next(
+                (opener for magic, opener in _OPENERS.items() if raw.peek(6).startswith(magic)), None
+            )
+            file = opener(raw) if opener else raw
+            pieces, left = [], most
+            while left >= 0 and (piece := file.read(min(_PIECE, left + 1))):
+                pieces.append(piece)
+                left -= len(piece)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
         raise ValueError(f"{path} is not a whole run file: {error}; {_GIVE}") from error
-
-
-def _opener(path: Path) -> Any:
-    with path.open("rb") as file:
-        head = file.read(6)
-    return next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), open)
-
-
-def _parses(line: str) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
-
-
-def _lines(path: Path, text: str) -> Iterator[dict[str, Any]]:
-    """The file's JSON objects; a last line without its newline that is no whole object is left out."""
-    *whole, last = text.split("\n")
-    for number, line in enumerate(whole + [last] * _parses(last), 1):
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{path}, line {number} is not JSON: {error}; {_REMOVE}") from error
-        if not isinstance(data, dict):
-            raise ValueError(f"{path}, line {number} is not a JSON object; {_REMOVE}")
-        yield data
-
-
-def _environment(path: Path, line: dict[str, Any] | None) -> dict[str, Any]:
-    if line is None or line.get("type") != "environment":
-        raise ValueError(f"{path} is not a run file: line 1 describes no machine; {_GIVE}")
-    if line.get("format") != FORMAT:
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {_GIVE}") from error
+    if left < 0:
+        how = "" if opener is None else ", decompressed"
         raise ValueError(
-            f"{path}, line 1: format {line.get('format')!r}, this harness reads {FORMAT}; "
+            f"{path} holds more than {most} bytes{how}; {_GIVE}, or set {MAX_BYTES} to more where it is one"
+        )
+    return b"".join(pieces), opener is None
+
+
+def _regular(path: Path) -> io.BufferedReader:
+    """The file, opened; a device has no end, and a pipe may never begin."""
+    # Without waiting: a pipe would let nobody go on who opens it first.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {_GIVE}")
+    return io.BufferedReader(io.FileIO(descriptor))
+
+
+def _most_bytes() -> int:
+    text = os.environ.get(MAX_BYTES)
+    if text is None:
+        return _DEFAULT_MAX_BYTES
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise ValueError(f"{MAX_BYTES}={text!r}: it must be a number of bytes above 0")
+    return int(text)
+
+
+def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
+    """The file's JSON objects; None for a last line without its newline that is no whole one."""
+    for number, raw in enumerate(io.BytesIO(data), 1):
+        try:
+            line = _parsed(raw)
+        except ValueError as error:
+            if not raw.endswith(b"\n"):
+                yield None
+                return
+            raise ValueError(f"{path}, line {number} is not JSON: {error}; {_REMOVE}") from error
+        if not isinstance(line, dict):
+            raise ValueError(f"{path}, line {number} is not a JSON object; {_REMOVE}")
+        yield line
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _environment(where: str, line: dict[str, Any]) -> dict[str, Any]:
+    if line.get("format") != FORMAT or isinstance(line["format"], bool):
+        raise ValueError(
+            f"{where}: format {reprlib.repr(line.get('format'))}, this harness reads {FORMAT}; "
             "use the harness that wrote it, or measure again"
         )
-    return _checked(path, 1, line)
+    # Whether this file is torn, its reader alone can tell.
+    return _checked(where, {key: value for key, value in line.items() if key != "torn"})
 
 
-def _checked(path: Path, number: int, line: dict[str, Any]) -> dict[str, Any]:
-    try:
+def _checked(where: str, line: dict[str, Any]) -> dict[str, Any]:
+    with _located(where):
         check(line)
-    except ValueError as error:
-        raise ValueError(f"{path}, line {number}: {error}; {_REMOVE}") from error
     return line
 
 
-def _record(path: Path, number: int, line: dict[str, Any]) -> Record:
-    _checked(path, number, line)
-    try:
+def _record(where: str, line: dict[str, Any]) -> Record:
+    with _located(where):
+        check(line)
         for clock in line["clocks"].values():
             _drop_missing(clock)
         return Record.from_json(line)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path}, line {number}: {error}; {_REMOVE}") from error
 
 
-def _merged(path: Path, records: list[Record]) -> list[Record]:
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    """Around what reads a part of a file: its errors say which, and what to do, and are no longer than that
+    they can be read.
+    """
     try:
-        return merged(records)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path}: the records of one case do not fit together: {error}; {_GIVE}") from error
+        yield
+    except RecursionError:
+        raise ValueError(f"{where}: it is nested too deeply; {_REMOVE}") from None
+    except ValueError as error:
+        raise ValueError(f"{where}: {str(error)[:_LONGEST_MESSAGE]}; {_REMOVE}") from error
 
 
 def _drop_missing(clock: dict[str, Any]) -> None:
@@ -267,23 +316,31 @@ def _drop_missing(clock: dict[str, Any]) -> None:
     clock["seconds"], clock["blocks"] = [pair[0] for pair in there], [pair[1] for pair in there]
 
 
-def _is_benchmark(text: str) -> bool:
-    """Whether the text is one JSON document with ``benchmarks`` in it."""
-    if not text.lstrip().startswith("{") or '"benchmarks"' not in text:
-        return False
+def _benchmarks(data: bytes) -> dict[str, Any] | None:
+    """The file of pytest-benchmark, one JSON document, if it is one."""
+    if not data[:_PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data:
+        return None
     try:
-        return "benchmarks" in json.loads(text)
+        document = _parsed(data)
     except ValueError:
-        return False
+        return None
+    return document if isinstance(document, dict) and "benchmarks" in document else None
 
 
-def _benchmark_run(path: Path, data: dict[str, Any]) -> Run:
-    environment = data.get("machine_info", {}).get("harness")
-    lines = [b["extra_info"]["record"] for b in data["benchmarks"] if "record" in b.get("extra_info", {})]
-    if environment is None or not lines:
+def _benchmark_run(path: Path, document: dict[str, Any]) -> Run:
+    with _located(str(path)):
+        check_benchmarks(document)
+    machine = document.get("machine_info", {}).get("harness")
+    found = [
+        (f"{path}, benchmarks[{place}].extra_info.record", benchmark["extra_info"]["record"])
+        for place, benchmark in enumerate(document["benchmarks"])
+        if benchmark.get("extra_info", {}).get("record") is not None
+    ]
+    if machine is None or not found:
         raise ValueError(
             f"{path}: a pytest-benchmark file of other benchmarks; give one that tests/benchmarks wrote"
         )
-    environment = _environment(path, {"format": FORMAT, **environment, "type": "environment"})
-    records = [_record(path, number, line) for number, line in enumerate(lines, 1)]
-    return Run(environment, _merged(path, records), [], path, records)
+    where = f"{path}, machine_info.harness"
+    environment = _environment(where, {"format": FORMAT, **machine, "type": "environment"})
+    records = [_record(where, {**line, "type": "record"}) for where, line in found]
+    return Run(environment, merged(records), [], path, records)

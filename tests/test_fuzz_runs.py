@@ -1,0 +1,248 @@
+"""Run files that a stranger may have written: refused with file, line and field, or read by all that reads them.
+
+Every value of real lines is left out, doubled, renamed, or replaced by what does not belong there. Seeded: the
+same files each time; HARNESS_FUZZ asks for another number of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import random
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reports
+from backends.devices import DeviceInfo
+from harness import session, showing
+from harness.compare import compare, machine_differences
+from harness.ladders import LADDERS
+from harness.problems import Bandwidth, Empty
+from harness.records import Case, Clock, Record
+from harness.runs import Run, RunWriter, load_run
+from harness.selftest import selftest_of
+from harness.variants import LaunchVariant, Plain
+from reports.repeated import repeated
+from tests.fake_backend import DEVICE
+from tests.report_data import device, environment, laplace, limit, png, record, reduction, with_blocks
+
+FILES = int(os.environ.get("HARNESS_FUZZ", "160"))
+"""How many mutants of each kind of line."""
+BATCH = 25
+"""Mutants that were let in and are read together."""
+EXAMPLES = Path(__file__).parents[1] / "reports" / "examples"
+
+Line = dict[str, Any]
+Path_ = tuple[Any, ...]
+
+DEEP: Any = []
+for _ in range(400):
+    DEEP = [DEEP] if _ % 2 else {"a": DEEP}
+ODD: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, -0.0, 0.5, 2**31, 2**63, 2**64, 10**30, -(10**30), 10**400, 5e-324, 1e-300, 1e308,
+    math.nan, math.inf, -math.inf, "", "x", "1", "nan", "<script>", "\0\x1b[31m", "\ud800", "$^{\\frac", "a" * 99999,
+    "\N{SNOWMAN}" * 500, [], {}, [[]], [None], [1, "a"], [0] * 71, {"": ""}, {"a": [{}]}, {"kind": "empty"}, DEEP,
+)  # fmt: skip
+
+
+def run_lines() -> list[Line]:
+    """A run of every kind of line: machine, cases of every problem, limits, controls, a failure, a picture."""
+    many = [1e-5 * (1 + place / 1000) for place in range(16)]
+    pair = [
+        with_blocks(record(backend, reduction(), 1e-5), *(seconds * (1 + 0.1 * number) for seconds in many))
+        for number, backend in enumerate(("opencl", "cuda"))
+    ]
+    empty = Case("opencl", 0, Empty((((264,), (256,)),)), LaunchVariant(), role="control")
+    rungs = [record("cuda", reduction("min"), 2e-5, variant=rung) for rung in LADDERS["modern"].rungs]
+    records = [
+        *pair,
+        replace(pair[0], case=replace(pair[0].case, role="control")),
+        *(record(backend, laplace(640), 4e-6, launch=1e-6) for backend in ("opencl", "cuda", "numpy", "cub")),
+        *(record("opencl", Bandwidth("copy", "uint8", 2**22), 4e-6), limit("read", 4 * 2560**2, 1e12)),
+        limit("copy", 640**2, 1e12),
+        with_blocks(Record(empty, "ok"), *many),
+        Record(Case("cuda", 0, laplace(9), Plain(), "cold"), "failed", "it fell over"),
+        *rungs,
+    ]
+    asked = {"suite": "smoke", "backends": ["opencl"], "devices": [], "image": None, "samples": 3, "seed": 1,
+             "processes": 1, "contexts": None, "budget": None}  # fmt: skip
+    options = {"samples": 3, "case_seconds": 0.5, "limit_s": 9.0, "processes": 1, "contexts": {"opencl:0": 2},
+               "launch_contexts": 0, "budget": None}  # fmt: skip
+    sensors = [{"name": "H200", "physical": "0000:3b:00.0", "power_cap_watts": 700.0, "ecc": "on"}]
+    devices = [device(name) for name in ("opencl", "cuda")] + [device("numpy", 0, "EPYC", "cpu")]
+    machine = environment(*devices, request=asked, options=options, nvml=sensors, missing={"cupy": "gone"})
+    picture = {"type": "image", "title": "t", "backend": "opencl", "device": "opencl:0", "caption": "c",
+               "png": png("original")}  # fmt: skip
+    return [machine, *(whole(each).to_json() for each in records), picture]
+
+
+def whole(original: Record) -> Record:
+    """The record with every entry that a ledger may have."""
+    launch = {
+        "kernel": "k",
+        "num_groups": [264],
+        "group_size": [256],
+        "local_bytes": 0,
+        "registers": 32,
+        "spills": 0,
+    }
+    ledger = {
+        "launches": [launch], "kernels": [launch, launch], "source_hash": "abc", "build_options": ["-O3"],
+        "accumulator": "int64", "submission": "in_order queue", "calls_per_result": 1, "bytes_moved": 9,
+        "note": "a note", "sources": 1, "verified_after": True, "disagreement": "", "timing_seconds": 0.5,
+        "wall_seconds": 0.6, "gate": "kernel", "transfers": 0, "no_kernel_clock": "none",
+        "watch": [{"before": {"mhz": 1}, "after": {}}],
+    }  # fmt: skip
+    return replace(original, ledger={**ledger, **original.ledger})
+
+
+@cache
+def bases() -> dict[str, tuple[Line, ...]]:
+    """Runs to mutate: a synthetic one, and one line of each kind of a recorded one."""
+    recorded = load_lines(EXAMPLES / "h200-8192x8192.jsonl.xz")
+    some = {json.dumps([line["case"][key] for key in ("backend", "role", "cache")] + [line["case"]["problem"]["kind"]]): line
+            for line in recorded[1:]}  # fmt: skip
+    return {"synthetic": tuple(run_lines()), "recorded": (recorded[0], *some.values())}
+
+
+def load_lines(path: Path) -> list[Line]:
+    """The lines of a recorded run."""
+    import lzma
+
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def places(data: Any, at: Path_ = ()) -> Iterator[Path_]:
+    """The path of every value inside nested lists and objects; of a long list of its first entries."""
+    items = data.items() if isinstance(data, dict) else enumerate(data[:2]) if isinstance(data, list) else ()
+    for key, value in items:
+        yield (*at, key)
+        yield from places(value, (*at, key))
+
+
+def mutant(line: Line, rng: random.Random) -> Line:
+    """The line with one value changed, or two."""
+    changed = copy.deepcopy(line)
+    for _ in range(rng.choice((1, 1, 1, 2))):
+        at = rng.choice(list(places(changed)))
+        inner = changed
+        for key in at[:-1]:
+            inner = inner[key]
+        mutate(inner, at[-1], rng)
+    return changed
+
+
+def mutate(inner: Any, key: Any, rng: random.Random) -> None:
+    """Changes the value of a list or an object at that key."""
+    value = inner[key]
+    match rng.randrange(6):
+        case 0:
+            del inner[key]
+        case 1 if isinstance(inner, list):
+            inner.extend([value] * rng.choice((1, 70)))
+        case 1:
+            inner[f"{key}x"] = inner.pop(key)
+        case 2 if isinstance(value, (int, float)):
+            inner[key] = rng.choice(
+                (-value, value * 10**20, float(value), str(value), bool(value), value + 0.5)
+            )
+        case 3:
+            inner[key] = rng.choice(([value], {"a": value}, [[value]], [value, value]))
+        case _:
+            inner[key] = rng.choice(ODD)
+
+
+def write(path: Path, lines: Sequence[Line]) -> Path:
+    """The lines as a run file."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def refused(path: Path, number: int) -> bool:
+    """Whether the file is refused; it must then say where."""
+    try:
+        load_run(path)
+    except ValueError as error:
+        message = str(error)
+        assert message.startswith(f"{path}, line {number}: ") or message.startswith(
+            f"{path} is not a run file"
+        ), message
+        assert len(message) < 3000
+        return True
+    return False
+
+
+def read_by_all(path: Path, other: Run, folder: Path) -> None:
+    """What reads a run does so without an error; but a ValueError where two have nothing in common."""
+    run = load_run(path)
+    reports.write_report([run], folder)
+    reports.terminal_table(run)
+    for pair in ((run, other), (other, run)):
+        for question in (machine_differences, compare, repeated):
+            try:
+                answer = question(*pair)
+            except ValueError as error:
+                assert "in common" in str(error)  # noqa: PT017
+                continue
+            if question is compare:
+                showing.show_comparison(answer)
+                json.dumps(answer.to_json(), allow_nan=False)
+            elif question is repeated:
+                showing.show_repeated(answer, as_json=False)
+                json.dumps([each.to_json() for each in answer], allow_nan=False)
+            else:
+                showing.tell_differences(answer)
+    try:
+        showing.show_selftest(selftest_of(run, 20), as_json=False)
+    except ValueError as error:
+        assert str(path) in str(error)  # noqa: PT017
+    again = folder / "again.jsonl"
+    shutil.copy(path, again)
+    RunWriter.resume(again)[0].close()
+    try:
+        session.plan_resumed(path)
+    except ValueError as error:
+        assert str(error)  # noqa: PT017
+
+
+@pytest.fixture(autouse=True)
+def known_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[DeviceInfo] = [replace(DEVICE, backend=name) for name in ("opencl", "cuda")]
+    monkeypatch.setattr(session, "discover", lambda: (found, {}))
+
+
+@pytest.mark.parametrize("name", ["synthetic", "recorded"])
+@pytest.mark.parametrize("kind", ["environment", "record", "image"])
+def test_mutants_are_refused_or_read(name: str, kind: str, tmp_path: Path) -> None:
+    lines = list(bases()[name])
+    chosen = [number for number, line in enumerate(lines) if line["type"] == kind]
+    if not chosen:
+        pytest.skip("the run has no such line")
+    base = load_run(write(tmp_path / "base.jsonl", lines))
+    rng = random.Random(f"{name} {kind}")
+    let_in: list[tuple[int, Line]] = []
+    path = tmp_path / "mutant.jsonl"
+    for _ in range(FILES):
+        number = rng.choice(chosen)
+        changed = mutant(lines[number], rng)
+        neighbour = [] if kind == "environment" else lines[:1]
+        if not refused(write(path, [*neighbour, changed]), len(neighbour) + 1):
+            let_in.append((number, changed))
+    assert len(let_in) > FILES / 50
+    # What is drawn takes its time: so many pages.
+    size, pages = 1 if kind == "environment" else BATCH, FILES // 40
+    for start in range(0, min(len(let_in), pages * size), size):
+        batch = let_in[start : start + size]
+        rest = [line for number, line in enumerate(lines) if number not in {place for place, _ in batch}]
+        mutated = [line for _, line in batch]
+        # A machine is line 1; a mutated record stands beside all that was not mutated.
+        read_by_all(write(path, mutated + rest if kind == "environment" else rest + mutated), base, tmp_path)
