@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import shlex
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from harness.comparable import Difference
     from harness.runs import Run
     from harness.session import Plan
+    from harness.streams import Remembered
 
 app = typer.Typer(
     name="harness",
@@ -50,6 +52,17 @@ Force = Annotated[bool, typer.Option("--force", help="Compare even where the mac
 ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
 
 
+MOST_SAMPLES, MOST_SECONDS = 1_000_000, 7 * 24 * 3600
+"""As in :mod:`harness.suite`, likewise."""
+
+
+def _number(value: float | None) -> float | None:
+    """A number of seconds: NaN is within every range."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is no number")
+    return value
+
+
 class MistakeError(Exception):
     """Something asked for that there is not, or that is not valid: the user's to mend. Exit code 2."""
 
@@ -59,8 +72,11 @@ def _asked() -> Iterator[None]:
     """Around what checks the user's words and files: its errors are mistakes, not failures."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise MistakeError(str(error)) from error
+    except OSError as error:
+        named = error.filename is not None and error.strerror
+        raise MistakeError(f"{error.filename}: {error.strerror}" if named else str(error)) from error
 
 
 class Listed(StrEnum):
@@ -135,9 +151,9 @@ def run(
     report: ReportFolder = GENERATED,
     image: Annotated[Path | None, typer.Option(metavar="FILE", help="A photograph for the filter.")] = None,
     samples: Annotated[
-        int | None, typer.Option(min=3, help="Samples a case, in place of the suite's.")
+        int | None, typer.Option(min=3, max=MOST_SAMPLES, help="Samples a case, in place of the suite's.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random data.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the random data.")] = 1,
     processes: Annotated[
         int | None, typer.Option(min=1, max=99, help="Fresh processes a case, in place of the suite's.")
     ] = None,
@@ -147,7 +163,11 @@ def run(
     budget: Annotated[
         float | None,
         typer.Option(
-            min=1, metavar="SECONDS", help="Time to measure all cases in, in place of the suite's a case."
+            min=1,
+            max=MOST_SECONDS,
+            callback=_number,
+            metavar="SECONDS",
+            help="Time to measure all cases in, in place of the suite's a case.",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
@@ -221,7 +241,7 @@ def _new_path(suite: str) -> Path:
 def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
     from harness import session
     from harness.console import Watcher, complain
-    from harness.lock import DeviceBusy
+    from harness.lock import DeviceBusy, LockUnusable
     from harness.signals import Ended
 
     try:
@@ -229,7 +249,7 @@ def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
             if resuming:
                 return session.resume(plan, path, watcher)
             return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
-    except (FileExistsError, DeviceBusy) as error:
+    except (FileExistsError, DeviceBusy, LockUnusable) as error:
         raise MistakeError(str(error)) from error
     except (KeyboardInterrupt, Ended):
         if path.exists():
@@ -246,7 +266,9 @@ def selftest(
         typer.Argument(metavar="[RUN]...", help="Recorded runs to split into halves, in place of measuring."),
     ] = None,
     *,
-    comparisons: Annotated[int, typer.Option(min=1, help="At least so many a device.")] = 200,
+    comparisons: Annotated[
+        int, typer.Option(min=1, max=MOST_SAMPLES, help="At least so many a device.")
+    ] = 200,
     processes: Annotated[
         int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison: 5 where not given.")
     ] = None,
@@ -257,7 +279,7 @@ def selftest(
     """Compare every device with itself, many times; exit code 1 if too often a difference is found."""
     from harness import showing
     from harness.console import complain
-    from harness.lock import DeviceBusy
+    from harness.lock import DeviceBusy, LockUnusable
     from harness.session import self_tests, self_tests_of
 
     with _asked():
@@ -269,7 +291,7 @@ def selftest(
             tests = self_tests(backend or (), device or (), comparisons, processes, complain)
     try:
         passed = showing.show_selftest(tests, as_json)
-    except DeviceBusy as error:
+    except (DeviceBusy, LockUnusable) as error:
         raise MistakeError(str(error)) from error
     if not passed:
         raise typer.Exit(_FAILURE)
@@ -284,11 +306,14 @@ def write_reports(
     """Write the HTML report of one or more runs."""
     from harness.console import say
     from harness.runs import load_run
+    from harness.stats import check_band
     from reports import write_report
 
     with _asked():
-        report = write_report([load_run(path) for path in runs], output, band)
-    say(f"report: {report}")
+        check_band(band)
+        loaded = [load_run(path) for path in runs]
+        output.mkdir(parents=True, exist_ok=True)
+    say(f"report: {write_report(loaded, output, band)}")
 
 
 @app.command("compare")
@@ -388,23 +413,40 @@ def main() -> None:
     Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 3 runs that are not
     comparable, 128 and a signal's number (130 Ctrl-C, 143 SIGTERM, 129 SIGHUP) ended by that.
     """
-    from harness.signals import ended_by_signals
+    from harness.streams import remembered, tell_broken, tell_closed
 
+    if tell_closed():
+        sys.exit(_FAILURE)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A device's name must not end the command because the locale is ASCII.
             stream.reconfigure(errors="backslashreplace")
+    with remembered() as streams:
+        code = _outcome(streams)
+        is_broken = tell_broken(streams)
+    sys.exit(code or _FAILURE if is_broken else code)
+
+
+def _outcome(streams: Mapping[str, Remembered]) -> int:
+    """The exit code of what was asked for, done."""
+    from harness.signals import ended_by_signals
+
     try:
         with ended_by_signals():
             app()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else _FAILURE
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        return _INTERRUPTED
     except Exception as error:
-        if os.environ.get("HARNESS_DEBUG") == "1":
-            traceback.print_exc()
-        else:
-            _explain(error)
-        sys.exit(_USAGE if isinstance(error, MistakeError) else _FAILURE)
+        # What cannot be told on a stream that is full, the stream remembers: that is told in its place.
+        with suppress(OSError):
+            if os.environ.get("HARNESS_DEBUG") == "1":
+                traceback.print_exc()
+            elif not any(error is stream.error for stream in streams.values()):
+                _explain(error)
+        return _USAGE if isinstance(error, MistakeError) else _FAILURE
+    return 0
 
 
 def _explain(error: Exception) -> None:

@@ -12,6 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from reports.format import plain
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -37,8 +39,8 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """A message on stderr."""
-    console(sys.stderr).print(text, markup=False)
+    """A message on stderr, without the control characters of what it tells of."""
+    console(sys.stderr).print(plain(text), markup=False)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -34,6 +34,10 @@ class DeviceBusy(Exception):
     """Another process measures on the device; the message says which, since when, and what to do."""
 
 
+class LockUnusable(OSError):
+    """The file of a lock can be neither opened nor made; the message says which, why and what to do."""
+
+
 @contextmanager
 def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[tuple[int, ...]]:
     """Holds the locks of physical devices, all of them or none.
@@ -46,7 +50,7 @@ def locked(devices: Mapping[str, Iterable[str]], command: str) -> Iterator[tuple
 
     Raises:
         DeviceBusy: if another process holds one.
-        OSError: if the lock's file can be neither opened nor made.
+        LockUnusable: if the lock's file can be neither opened nor made.
     """
     with ExitStack() as held:
         yield tuple(
@@ -101,11 +105,27 @@ def lock_path(physical: str) -> Path:
 
     Below /tmp, not below the user's own runtime folder: two users must meet there.
     """
-    folder = os.environ.get(FOLDER) or ("/tmp" if os.access("/tmp", os.W_OK) else tempfile.gettempdir())
+    folder = os.environ.get(FOLDER)
+    if folder == "":
+        raise LockUnusable(f"{FOLDER} is empty; unset it, or set it to the folder of the locks")
+    if folder is None:
+        folder = "/tmp" if os.access("/tmp", os.W_OK) else tempfile.gettempdir()
     return Path(folder) / f"opencl-cuda-harness-{re.sub(r'[^0-9A-Za-z.]+', '-', physical)}.lock"
 
 
 def _opened(path: Path) -> int:
+    """The file, open."""
+    try:
+        return _open_or_make(path)
+    except OSError as error:
+        there = f"{FOLDER} is {os.environ[FOLDER]!r}" if FOLDER in os.environ else f"{FOLDER} is not set"
+        why = f"the lock of a device, {path}, cannot be opened: {error.strerror or error}"
+        raise LockUnusable(
+            f"{why}; {there}: set it to a folder that can be written, the same for all runs on this machine"
+        ) from error
+
+
+def _open_or_make(path: Path) -> int:
     """The file, made if need be, for any user to open; never a link that somebody left in its place.
 
     Opened without O_CREAT where it is there: Linux refuses that for another user's file in a shared folder.
@@ -120,7 +140,7 @@ def _opened(path: Path) -> int:
             file = os.open(path, flags | os.O_CREAT | os.O_EXCL, _ANYBODY)
             os.fchmod(file, _ANYBODY)  # The umask took some of it.
             return file
-    raise OSError(f"{path} appears and disappears; set {FOLDER} to another folder")
+    raise OSError("it appears and disappears")
 
 
 def _sign(file: int, command: str) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import reports
 from backends import REGISTRY
 from harness import doctor, session
 from harness.catalogue import CONTENTS
 from harness.doctor import Finding
+from harness.runs import RunWriter
 from tests.command import Harness, harness, python
 
 __all__ = ["harness"]
@@ -111,8 +116,17 @@ def test_doctors_exit_code(harness: Harness, monkeypatch: pytest.MonkeyPatch, st
         (["run", "--device", "Voodoo 2"], "no device matches 'Voodoo 2'"),
         (["run", "--image", "none.png"], "none.png: there is no such file"),
         (["run", "--samples", "0"], "--samples"),
-        (["report", "none.jsonl"], "none.jsonl"),
-        (["run", "--resume", "none.jsonl"], "none.jsonl"),
+        *(
+            ([*verb, "none.jsonl"], "error: none.jsonl cannot be read: No such file or directory; give one")
+            for verb in (["report"], ["compare", "none.jsonl"], ["repeat", "none.jsonl"], ["run", "--resume"])
+        ),
+        (["selftest", "none.jsonl"], "error: none.jsonl cannot be read: No such file or directory"),
+        (["report", "/dev/zero"], "/dev/zero is a folder, a pipe or a device"),
+        (["run", "--budget", "nan"], "--budget"),
+        (["run", "--budget", "inf"], "--budget"),
+        (["run", "--samples", "1" + "0" * 30], "--samples"),
+        (["run", "--seed", "1" + "0" * 30], "--seed"),
+        (["selftest", "--comparisons", "1" + "0" * 30], "--comparisons"),
         (["report"], "RUN"),
     ],
 )
@@ -154,7 +168,91 @@ def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyP
     assert "Traceback" in shown.err
 
 
-def test_the_command_and_the_statistics_have_one_band() -> None:
-    from harness import cli, stats
+def test_the_command_and_the_modules_have_the_same_numbers() -> None:
+    from harness import cli, stats, suite
 
     assert cli.DEFAULT_BAND == stats.BAND
+    assert (cli.MOST_SAMPLES, cli.MOST_SECONDS) == (suite.MOST_SAMPLES, suite.MOST_SECONDS)
+
+
+def _shell(line: str) -> subprocess.CompletedProcess[str]:
+    """A command of the shell, in which ``harness`` is the one of this checkout."""
+    root = str(Path(__file__).parents[1])
+    script = f'harness() {{ "{sys.executable}" -m harness "$@"; }}; {line}'
+    command = ["sh", "-c", script]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=root, stdin=subprocess.DEVNULL
+    )
+
+
+CLOSED, FULL = "it is closed", "No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("line", "stream", "why"),
+    [
+        ("harness list suites >&-", "output", CLOSED),
+        ("harness list suites 2>&-", "error", CLOSED),
+        ("harness list suites > /dev/full", "output", FULL),
+        ("harness --help > /dev/full", "output", FULL),
+        ("harness report x 2> /dev/full", "error", FULL),
+        ("harness list suites --json > /dev/full", "output", FULL),
+        ("harness list suites >&- 2>&-", "", ""),
+        ("harness report x > /dev/full 2>&1", "", ""),
+        ("HARNESS_DEBUG=1 harness list suites > /dev/full 2>&1", "", ""),
+    ],
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_stream_that_cannot_be_written_is_named_on_the_other(
+    line: str, stream: str, why: str, unbuffered: str
+) -> None:
+    done = _shell(f"export PYTHONUNBUFFERED={unbuffered}; {line}")
+    assert done.returncode in (1, 2)
+    told = f"error: standard {stream} cannot be written: {why}\n" if stream else ""
+    assert done.stdout + done.stderr == told
+
+
+def test_a_reader_that_has_gone_is_told_nothing() -> None:
+    done = _shell("harness list --json | true")
+    assert done.stderr == ""
+
+
+def test_a_lock_that_cannot_be_held_is_a_mistake(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARNESS_LOCK_DIR", str(harness.suite()))
+    shown = harness("run", harness.suite(), "--backend", "numpy")
+    assert shown.code == 2
+    assert shown.err.startswith("error: the lock of a device, ")
+    assert "HARNESS_LOCK_DIR is " in shown.err
+    assert not list(harness.folder.rglob("*.jsonl"))
+
+
+def test_a_message_has_no_control_characters(harness: Harness) -> None:
+    shown = harness("report", "\x1b[31mnone.jsonl")
+    assert shown.code == 2
+    assert "\x1b" not in shown.err
+    assert "[31mnone.jsonl cannot be read" in shown.err
+
+
+@pytest.mark.parametrize("error", [ValueError("nothing of yours"), OSError(28, "No space left on device")])
+def test_a_report_that_cannot_be_written_is_a_failure(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    run_file = harness.folder / "run.jsonl"
+    RunWriter(run_file, {}).close()
+    monkeypatch.setattr(reports, "write_report", fail)
+    shown = harness("report", run_file)
+    assert shown.code == 1
+    assert f"{type(error).__name__}: {error}" in shown.err
+
+
+@pytest.mark.parametrize("folder", ["run.jsonl/below", "/proc/nowhere"])
+def test_a_reports_folder_that_cannot_be_is_a_mistake(harness: Harness, folder: str) -> None:
+    run_file = harness.folder / "run.jsonl"
+    RunWriter(run_file, {}).close()
+    shown = harness("report", run_file, "--output", folder)
+    assert shown.code == 2
+    assert folder in shown.err
+    assert "Errno" not in shown.err

@@ -1,7 +1,7 @@
-"""Run files that a stranger may have written: refused with file, line and field, or read by all that reads them.
+"""Run files that a stranger may have written: refused with file, line and field, or read by all readers.
 
-Every value of real lines is left out, doubled, renamed, or replaced by what does not belong there. Seeded: the
-same files each time; HARNESS_FUZZ asks for another number of them.
+Every value of real lines is left out, doubled, renamed, or replaced by what does not belong there. Seeded:
+the same files each time; HARNESS_FUZZ asks for another number of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from harness import session, showing
 from harness.compare import compare, machine_differences
 from harness.ladders import LADDERS
 from harness.problems import Bandwidth, Empty
-from harness.records import Case, Clock, Record
+from harness.records import Case, Record
 from harness.runs import Run, RunWriter, load_run
 from harness.selftest import selftest_of
 from harness.variants import LaunchVariant, Plain
@@ -47,14 +47,15 @@ DEEP: Any = []
 for _ in range(400):
     DEEP = [DEEP] if _ % 2 else {"a": DEEP}
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, -0.0, 0.5, 2**31, 2**63, 2**64, 10**30, -(10**30), 10**400, 5e-324, 1e-300, 1e308,
-    math.nan, math.inf, -math.inf, "", "x", "1", "nan", "<script>", "\0\x1b[31m", "\ud800", "$^{\\frac", "a" * 99999,
-    "\N{SNOWMAN}" * 500, [], {}, [[]], [None], [1, "a"], [0] * 71, {"": ""}, {"a": [{}]}, {"kind": "empty"}, DEEP,
+    None, True, False, 0, 1, -1, 2, -0.0, 0.5, 2**31, 2**63, 2**64, 10**30, -(10**30), 10**400, 5e-324, 1e-300,
+    1e308, math.nan, math.inf, -math.inf, "", "x", "1", "nan", "<script>", "\0\x1b[31m", "\ud800", "$^{\\frac",
+    "a" * 99999, "\N{SNOWMAN}" * 500, [], {}, [[]], [None], [1, "a"], [0] * 71, {"": ""}, {"a": [{}]},
+    {"kind": "empty"}, DEEP,
 )  # fmt: skip
 
 
 def run_lines() -> list[Line]:
-    """A run of every kind of line: machine, cases of every problem, limits, controls, a failure, a picture."""
+    """A run of every kind of line: machine, every problem, limits, controls, a failure, a picture."""
     many = [1e-5 * (1 + place / 1000) for place in range(16)]
     pair = [
         with_blocks(record(backend, reduction(), 1e-5), *(seconds * (1 + 0.1 * number) for seconds in many))
@@ -108,9 +109,12 @@ def whole(original: Record) -> Record:
 def bases() -> dict[str, tuple[Line, ...]]:
     """Runs to mutate: a synthetic one, and one line of each kind of a recorded one."""
     recorded = load_lines(EXAMPLES / "h200-8192x8192.jsonl.xz")
-    some = {json.dumps([line["case"][key] for key in ("backend", "role", "cache")] + [line["case"]["problem"]["kind"]]): line
-            for line in recorded[1:]}  # fmt: skip
+    some = {_kind(line["case"]): line for line in recorded[1:]}
     return {"synthetic": tuple(run_lines()), "recorded": (recorded[0], *some.values())}
+
+
+def _kind(case: Line) -> tuple[str, ...]:
+    return case["backend"], case["role"], case["cache"], case["problem"]["kind"]
 
 
 def load_lines(path: Path) -> list[Line]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness import lock
-from harness.lock import FOLDER, DeviceBusy, lock_path, locked
+from harness.lock import FOLDER, DeviceBusy, LockUnusable, lock_path, locked
 
 PCI = "0000:3b:00.0"
 HOLD = """
@@ -177,3 +177,25 @@ def test_children_do_not_inherit_the_lock() -> None:
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.mark.parametrize("place", ["a file", "a file/below", "/proc/nowhere", "/dev/null/x", ""])
+def test_a_folder_that_cannot_hold_locks_is_named_with_the_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (folder / "a file").touch()
+    named = str(folder / place) if place and not place.startswith("/") else place
+    monkeypatch.setenv(FOLDER, named)
+    with pytest.raises(LockUnusable) as caught:
+        held(PCI)
+    message = str(caught.value)
+    assert FOLDER in message
+    assert named in message
+    assert "set it to" in message
+    assert "Errno" not in message
+
+
+def test_a_folder_that_is_not_there_is_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER, str(folder / "new" / "locks"))
+    held(PCI)
+    assert lock_path(PCI).is_file()
