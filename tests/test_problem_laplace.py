@@ -157,7 +157,7 @@ def test_a_border_value_comes_through_a_run_file(value: float) -> None:
     read = problem_from_json(json.loads(strict_json(problem_to_json(problem))))
     assert read == problem
     assert {problem: "found"}[read] == "found"
-    np.testing.assert_array_equal(read.border_value, problem.border_value)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(read.border_value, problem.border_value)
 
 
 @pytest.mark.parametrize("value", ["7", None, [7], True, 1j, "nan"])
