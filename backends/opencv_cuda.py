@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import cv2
 import numpy as np
+from cuda.bindings import driver
 
 from backends import opencv_calls
 from backends.base import POISON, Prepared
-from backends.cuda_driver import DriverBackend, Stream, driver
+from backends.cuda_driver import DriverBackend, Stream
 from backends.devices import Array, Departure, DeviceArray
 from backends.errors import BackendError, BackendUnavailable
 from backends.library import Calls, PreparedCalls, field_types, nan_in_extremes

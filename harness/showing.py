@@ -20,6 +20,10 @@ from harness.variants import label
 from reports import format as write
 from reports.repeated import LEAST_EQUAL, Repeated, Twice
 
+SPARE = ("variant", "GB/s", "% of limit")
+LAST = ("OpenCL is", "ratio")
+"""Columns of a run's table that a narrow terminal does without; see :func:`harness.console.print_table`."""
+
 _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
 
@@ -50,7 +54,7 @@ def conclude(measured: Run, folder: Path) -> bool:
     """Writes the report, shows the table and where everything is; whether no case was wrong or failed."""
     from reports import terminal_table, write_report
 
-    print_table(terminal_table(measured))
+    print_table(terminal_table(measured), SPARE, LAST)
     page = write_report([measured], folder)
     say(f"run file: {measured.path}")
     say(f"report:   {page}")

@@ -56,7 +56,7 @@ class FakeDriver:
             "cuStreamGetFlags": lambda _: (1,),
             "cuStreamSynchronize": lambda _: (),
             "cuEventCreate": lambda _: ("event",),
-            "cuEventRecord": lambda _, stream: (self.recorded.append(stream),)[:0],
+            "cuEventRecord": self._record,
             "cuEventSynchronize": lambda _: (),
             "cuEventElapsedTime": lambda *_: (2.5,),
             "cuMemAlloc": lambda nbytes: (self._allocate(nbytes),),
@@ -79,6 +79,10 @@ class FakeDriver:
 
     def _launch(self, *arguments: Any) -> tuple[Any, ...]:
         self.launched.append(arguments)
+        return ()
+
+    def _record(self, event: Any, stream: Any) -> tuple[Any, ...]:
+        self.recorded.append(stream)
         return ()
 
     def _allocate(self, nbytes: int) -> int:

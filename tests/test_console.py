@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from dataclasses import replace
@@ -11,10 +12,13 @@ import pytest
 from rich.table import Table
 
 from harness.console import Watcher, console, print_table, show_table
-from harness.problems import Reduction
+from harness.problems import Laplace, Problem, Reduction
 from harness.records import Case, Clock, Record
 from harness.runner import Progress
-from harness.variants import Plain
+from harness.showing import LAST, SPARE
+from harness.variants import Plain, label
+from reports import terminal_table
+from tests.report_data import record, reduction, run_of, variant_of
 
 CASE = Case("numpy", 0, Reduction("minmax", "int32", (50, 40)), Plain())
 
@@ -43,6 +47,11 @@ class _Terminal:
     def __init__(self) -> None:
         self.written = ""
 
+    @property
+    def plain(self) -> str:
+        """What is written, without bold and slanted."""
+        return re.sub(r"\x1b\[\d*m", "", self.written)
+
     def isatty(self) -> bool:
         return True
 
@@ -52,6 +61,76 @@ class _Terminal:
 
     def flush(self) -> None:
         pass
+
+
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> Any:
+    """A terminal of so many columns in the place of stdout."""
+    stream = _Terminal()
+    monkeypatch.setattr(sys, "stdout", stream)
+    for name, value in {"COLUMNS": str(width), "NO_COLOR": "1", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    return stream
+
+
+REDUCTION = reduction("minmax", "uint8", 1280)
+FILTER = Laplace("eight_negated", "reflect_101", "sharpened", "float32", 2560, 2560, 3)
+LEFT_OUT = {
+    200: "",
+    120: "variant",
+    100: "variant",
+    80: "variant, GB/s, % of limit",
+    60: "variant, GB/s, % of limit, OpenCL is",
+    50: "variant, GB/s, % of limit, OpenCL is, ratio",
+}
+"""What the table of a run has no room for, by the terminal's columns, where problems are reductions."""
+
+
+@pytest.mark.parametrize("filtered", [False, True], ids=["reductions", "filters"])
+@pytest.mark.parametrize("width", LEFT_OUT)
+def test_problems_are_whole_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, width: int, filtered: bool
+) -> None:
+    problem: Problem = FILTER if filtered else REDUCTION
+    run = run_of(record("opencl", problem, 8e-6), record("cuda", problem, 6e-6))
+    stream = on_a_terminal(monkeypatch, width)
+    print_table(terminal_table(run), SPARE, LAST)
+    lines = stream.plain.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in stream.plain
+    for word in (*problem.label.split(), "opencl:0", "cuda:0", "8.00", "6.00", "hot"):
+        assert word in stream.plain.split(), word
+    told = " ".join(stream.plain.split()).partition("No room for: ")[2].partition("; ")[0]
+    if not filtered:
+        assert told == LEFT_OUT[width]
+        assert (problem.label in stream.plain) == (width >= 80)
+    assert (label(variant_of(problem, "opencl")) in stream.plain) == ("variant" not in told)
+
+
+def test_what_is_no_terminal_has_every_column(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    print_table(terminal_table(run_of(record("opencl", FILTER, 8e-6))), SPARE, LAST)
+    shown = capsys.readouterr().out
+    assert label(variant_of(FILTER, "opencl")) in shown
+    assert FILTER.label in shown
+    assert "No room" not in shown
+
+
+def test_a_listing_gives_up_its_variants_before_a_word_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, row = (
+        ("device", "problem", "variant", "cache", "verdict"),
+        ("opencl:0", REDUCTION.label, "buffer sequential", "hot", "ambiguous"),
+    )
+    for width, variant, whole in ((120, True, True), (73, True, True), (60, True, False), (55, False, False)):
+        stream = on_a_terminal(monkeypatch, width)
+        show_table("Cases", columns, [row])
+        assert max(map(len, stream.plain.splitlines())) <= width
+        words = stream.plain.split()
+        assert {"opencl:0", *REDUCTION.label.split(), "hot", "ambiguous"} <= set(words)
+        assert ("sequential" in words) == variant, width
+        assert (REDUCTION.label in stream.plain) == whole, width
+        assert ("No room for: variant" in stream.plain) == (not variant)
 
 
 def test_colours_only_without_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
