@@ -295,6 +295,8 @@ def suite_text(name: str) -> str:
     if not is_path(name) and name not in suite_names():
         raise SuiteError(unknown("suite", name, suite_names()) + "; or the path of a .toml file")
     file: Traversable = Path(name) if is_path(name) else _folder().joinpath(f"{name}.toml")
+    if isinstance(file, Path) and file.exists() and not file.is_file():
+        raise SuiteError(f"{_where(name)}: cannot be read: it is a folder, a pipe or a device, not a file")
     try:
         return file.read_bytes().decode("utf-8")
     except OSError as error:

@@ -144,7 +144,7 @@ def test_backend_that_is_missing_is_no_empty_success(
     monkeypatch.setattr(session, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
     shown = harness("run", harness.suite(), "--backend", "cuda")
     assert shown.code == 2
-    assert "nothing to run here: cuda: no libcuda; install the driver" in shown.err
+    assert "not available: cuda: no libcuda; install the driver" in shown.err
 
 
 def _broken() -> Any:
@@ -231,6 +231,24 @@ def test_a_message_has_no_control_characters(harness: Harness) -> None:
     assert shown.code == 2
     assert "\x1b" not in shown.err
     assert "[31mnone.jsonl cannot be read" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 99999, "line 1 is not JSON: it is nested too deeply"),
+        ('{"benchmarks": [null]}', "benchmarks[0]: should be a table"),
+        ('{"type": "environment", "format": 1, "nvml": 5}\n', "line 1: nvml"),
+        ('{"type": "environment", "format": 1}\n{"type": "record", "case": []}\n', "line 2: case: should be"),
+    ],
+)
+def test_a_stranger_s_file_is_refused_by_every_verb(harness: Harness, text: str, message: str) -> None:
+    (harness.folder / "odd").write_text(text + "\n")
+    for verb in (["report"], ["compare", "odd"], ["repeat", "odd"], ["selftest"], ["run", "--resume"]):
+        shown = harness(*verb, "odd")
+        assert (shown.code, shown.out) == (2, "")
+        assert shown.err.startswith("error: odd")
+        assert message in shown.err
 
 
 @pytest.mark.parametrize("error", [ValueError("nothing of yours"), OSError(28, "No space left on device")])

@@ -30,9 +30,11 @@ from harness.records import Case, Record
 from harness.runs import Run, RunWriter, load_run
 from harness.selftest import selftest_of
 from harness.variants import LaunchVariant, Plain
+from reports.page import page as page_of
 from reports.repeated import repeated
 from tests.fake_backend import DEVICE
 from tests.report_data import device, environment, laplace, limit, png, record, reduction, with_blocks
+from tests.test_report import HOSTILE, Page
 
 FILES = int(os.environ.get("HARNESS_FUZZ", "160"))
 """How many mutants of each kind of line."""
@@ -254,3 +256,30 @@ def test_mutants_are_refused_or_read(name: str, kind: str, tmp_path: Path) -> No
         mutated = [line for _, line in batch]
         # A machine is line 1; a mutated record stands beside all that was not mutated.
         read_by_all(write(path, mutated + rest if kind == "environment" else rest + mutated), base, tmp_path)
+
+
+def test_text_of_a_stranger_is_inert_on_the_page(tmp_path: Path) -> None:
+    """Each text that may be any text is a hostile one, all of them in one run, and so is the file's name."""
+    lines, hostile = run_lines(), 0
+    path = tmp_path / "<img src=x onerror=alert(3)>.jsonl"
+    for number, line in enumerate(lines):
+        for at in places(line):
+            inner = line
+            for key in at[:-1]:
+                inner = inner[key]
+            if isinstance(before := inner[at[-1]], str) and at[-1] != "png":
+                inner[at[-1]] = HOSTILE
+                neighbour = lines[:1] if number else []
+                if is_refused := refused(write(path, [*neighbour, line]), len(neighbour) + 1):
+                    inner[at[-1]] = before
+                hostile += not is_refused
+    assert hostile > 200
+    run = load_run(write(path, lines))
+    page = Page(page_of([run, run], [HOSTILE, HOSTILE]))
+    assert page.count("script") == 1
+    names = {name for _, attributes in page.elements for name in attributes}
+    assert not {name for name in names if name.startswith("on")}
+    assert "onerror=alert(3)" in " ".join(page.text)
+    sources = [attributes["src"] or "" for tag, attributes in page.elements if tag == "img"]
+    assert sources
+    assert all(source.startswith("data:image/png;base64,iVBORw0KGgo") for source in sources)

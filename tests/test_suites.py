@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -179,6 +180,14 @@ def test_file_that_is_not_there(tmp_path: Path, name: str, monkeypatch: pytest.M
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SuiteError, match=r"cannot be read|is unknown"):
         load_suite(name)
+
+
+@pytest.mark.parametrize("place", ["folder.toml", "fifo.toml", "/dev/zero", "/"])
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    os.mkfifo(tmp_path / "fifo.toml")
+    with pytest.raises(SuiteError, match="cannot be read: it is a folder, a pipe or a device"):
+        load_suite(str(tmp_path / place))
 
 
 def test_unknown_name_suggests_the_nearest() -> None:
