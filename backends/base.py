@@ -309,8 +309,8 @@ class Backend(ABC):
                 f"an image has shape (height, width) or (height, width, channels), not {host.shape}"
             )
         channels = host.shape[2] if host.ndim == 3 else 1
-        size = host.shape[:2]
-        problem = Laplace(mask, border, output, host.dtype.name, *size, channels, border_value)
+        height, width = host.shape[:2]
+        problem = Laplace(mask, border, output, host.dtype.name, height, width, channels, border_value)
         return np.asarray(self.compute(problem, host.reshape(problem.shape), variant)).reshape(host.shape)
 
     def compute(self, problem: Problem, host: Array, variant: Variant | None = None) -> Any:

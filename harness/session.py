@@ -92,7 +92,7 @@ def plan_run(request: Request) -> Plan:
     image = Path(request.image) if request.image else None
     if image and not suite.laplace:
         raise ValueError(
-            f"--image {image}: suite {suite.name} has no Laplace block, which alone takes a photograph; "
+            f"--image {image}: suite {request.suite} has no Laplace block, which alone takes a photograph; "
             "leave --image out, or add a [[laplace]] block"
         )
     size = image_size(image) if image else None

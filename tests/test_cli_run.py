@@ -95,7 +95,7 @@ def test_a_photograph_that_nothing_would_filter_is_refused(harness: Harness) -> 
     imsave("photo.png", np.zeros((30, 20, 3), np.uint8), check_contrast=False)
     shown = harness("run", harness.suite(), "--backend", "numpy", "--image", "photo.png")
     assert (shown.code, shown.out) == (2, "")
-    assert "--image photo.png: suite tiny has no Laplace block" in shown.err
+    assert "tiny.toml has no Laplace block" in shown.err
     assert not Path("reports").exists()
 
 
