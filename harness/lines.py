@@ -69,6 +69,9 @@ class _Request(_Line):
 
 
 class _Options(_Line):
+    # Of two runs all options are told that differ.
+    __pydantic_extra__: dict[str, _Told]
+
     samples: _Samples | None = None
     case_seconds: _Seconds | None = None
     limit_s: _Seconds | None = None

@@ -27,8 +27,10 @@ from harness.compare import compare, machine_differences
 from harness.ladders import LADDERS
 from harness.problems import Bandwidth, Empty
 from harness.records import Case, Record
+from harness.resuming import suite_content
 from harness.runs import Run, RunWriter, load_run
 from harness.selftest import selftest_of
+from harness.suite import suite_text
 from harness.variants import LaunchVariant, Plain
 from reports.page import page as page_of
 from reports.repeated import repeated
@@ -81,7 +83,10 @@ def run_lines() -> list[Line]:
                "launch_contexts": 0, "budget": None}  # fmt: skip
     sensors = [{"name": "H200", "physical": "0000:3b:00.0", "power_cap_watts": 700.0, "ecc": "on"}]
     devices = [device(name) for name in ("opencl", "cuda")] + [device("numpy", 0, "EPYC", "cpu")]
-    machine = environment(*devices, request=asked, options=options, nvml=sensors, missing={"cupy": "gone"})
+    kept = {"suite_content": suite_content(suite_text("smoke")), "image_sha256": None, "kernels_sha256": "0"}
+    machine = environment(
+        *devices, request=asked, options=options, nvml=sensors, missing={"cupy": "gone"}, **kept
+    )
     picture = {"type": "image", "title": "t", "backend": "opencl", "device": "opencl:0", "caption": "c",
                "png": png("original")}  # fmt: skip
     return [machine, *(whole(each).to_json() for each in records), picture]
@@ -200,7 +205,7 @@ def _repeated(a: Run, b: Run) -> None:
     json.dumps([each.to_json() for each in found], allow_nan=False)
 
 
-def read_by_all(path: Path, other: Run, folder: Path) -> None:
+def read_by_all(path: Path, other: Run, folder: Path, resumes: bool = True) -> None:
     """What reads a run does so without an error; but a ValueError where two have nothing in common."""
     run = load_run(path)
     reports.write_report([run], folder)
@@ -215,9 +220,10 @@ def read_by_all(path: Path, other: Run, folder: Path) -> None:
         showing.show_selftest(selftest_of(run, 20), as_json=False)
     except ValueError as error:
         assert str(path) in str(error)  # noqa: PT017
-    again = folder / "again.jsonl"
-    shutil.copy(path, again)
-    RunWriter.resume(again)[0].close()
+    if resumes:
+        again = folder / "again.jsonl"
+        shutil.copy(path, again)
+        RunWriter.resume(again)[0].close()
     try:
         session.plan_resumed(path)
     except ValueError as error:
@@ -230,13 +236,13 @@ def known_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "discover", lambda: (found, {}))
 
 
-@pytest.mark.parametrize("name", ["synthetic", "recorded"])
-@pytest.mark.parametrize("kind", ["environment", "record", "image"])
+KINDS = [(name, kind) for name in ("synthetic", "recorded") for kind in ("environment", "record")]
+
+
+@pytest.mark.parametrize(("name", "kind"), [*KINDS, ("synthetic", "image")])
 def test_mutants_are_refused_or_read(name: str, kind: str, tmp_path: Path) -> None:
     lines = list(bases()[name])
     chosen = [number for number, line in enumerate(lines) if line["type"] == kind]
-    if not chosen:
-        pytest.skip("the run has no such line")
     base = load_run(write(tmp_path / "base.jsonl", lines))
     rng = random.Random(f"{name} {kind}")
     let_in: list[tuple[int, Line]] = []
@@ -256,6 +262,34 @@ def test_mutants_are_refused_or_read(name: str, kind: str, tmp_path: Path) -> No
         mutated = [line for _, line in batch]
         # A machine is line 1; a mutated record stands beside all that was not mutated.
         read_by_all(write(path, mutated + rest if kind == "environment" else rest + mutated), base, tmp_path)
+
+
+def test_mutants_of_a_benchmark_file_are_refused_or_read(tmp_path: Path) -> None:
+    machine, *records = (line for line in bases()["synthetic"] if line["type"] != "image")
+    benchmarks = [{"name": "x", "stats": {}, "extra_info": {"record": line}} for line in records]
+    document = {"machine_info": {"node": "x", "harness": machine}, "benchmarks": benchmarks, "version": "5"}
+    base = load_run(write(tmp_path / "base.jsonl", bases()["synthetic"]))
+    rng = random.Random("benchmark")
+    around = [at for at in places({**document, "benchmarks": benchmarks[:2]}) if "record" not in at[:-1]]
+    path, let_in = tmp_path / "benchmark.json", 0
+    for _ in range(FILES):
+        at = rng.choice(around)
+        changed = copy.deepcopy(document)
+        inner: Any = changed
+        for key in at[:-1]:
+            inner = inner[key]
+        mutate(inner, at[-1], rng)
+        path.write_text(json.dumps(changed), encoding="utf-8")
+        try:
+            load_run(path)
+        except ValueError as error:
+            assert str(error).startswith(str(path))  # noqa: PT017
+            assert len(str(error)) < 3000  # noqa: PT017
+            continue
+        let_in += 1
+        if let_in % 20 == 0:
+            read_by_all(path, base, tmp_path, resumes=False)
+    assert FILES / 50 < let_in < FILES
 
 
 def test_text_of_a_stranger_is_inert_on_the_page(tmp_path: Path) -> None:
