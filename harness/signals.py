@@ -27,18 +27,22 @@ def ended_by_signals() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in _ENDING}
     heeded = [number for number in _ENDING if before[number] is not signal.SIG_IGN]
 
-    is_first = True
+    received: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
-        nonlocal is_first
-        if is_first:
-            is_first = False
+        received.append(number)
+        if len(received) == 1:
             raise Ended(number)
 
     try:
         for number in heeded:
             signal.signal(number, end)
         yield
+    except BaseException as error:
+        if received and not isinstance(error, Ended):
+            # A last word to a terminal that is gone, say, fails on the way to the end and is not its cause.
+            raise Ended(received[0]) from error
+        raise
     finally:
         for number in heeded:
             signal.signal(number, before[number])
