@@ -16,7 +16,8 @@ from skimage.io import imsave
 from backends import available
 from harness import environment, session, showing
 from harness.controls import twins
-from harness.lock import locked
+from harness.lock import lock_path, locked
+from harness.options import RunOptions
 from harness.records import Case, Record
 from harness.runs import RunWriter, load_run
 from harness.suite import suite_names
@@ -304,6 +305,23 @@ def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:
     assert f"cpu (numpy:0) is being measured by process {os.getpid()} since" in shown.err
     assert "harness run full; wait until it has ended, or choose another with --device" in shown.err
     assert not Path("my.jsonl").exists()
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_the_workers_of_a_run_hold_its_locks(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, is_resumed: bool
+) -> None:
+    path = _killed(harness) if is_resumed else Path("new.jsonl")
+    held: list[bool] = []
+
+    def run_cases(*arguments: Any) -> None:
+        options: RunOptions = arguments[2]
+        held.extend(os.path.samestat(os.fstat(file), lock_path("cpu").stat()) for file in options.held)
+
+    monkeypatch.setattr(session, "run_cases", run_cases)
+    new = (harness.suite(), "--backend", "numpy", "--output", path)
+    harness("run", *(("--resume", path) if is_resumed else new))
+    assert held == [True]
 
 
 def test_a_resumed_run_of_a_busy_device_is_refused_and_left_as_it_is(harness: Harness) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness import lock
 from harness.lock import DeviceBusy, locked
 from harness.options import RunOptions
 from harness.problems import OPS, Laplace, Reduction
@@ -123,17 +123,25 @@ def test_workers_and_their_children_end_with_a_killed_runner(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path / "run.jsonl")])
+    workers: list[psutil.Process] = []
     try:
         wait_until(lambda: "\n" in read(tmp_path / "diary").removeprefix("opened\n"))
-        workers = [worker.pid for worker in psutil.Process(runner.pid).children()]
+        workers = psutil.Process(runner.pid).children()
         _, child = read(tmp_path / "diary").split()
-        runner.send_signal(signal.SIGSTOP)
+        for worker in workers:
+            worker.suspend()
+        runner.kill()
+        runner.wait()
+        monkeypatch.setattr(lock, "ENDING_S", 0)
+        # Nobody measures beside a worker that is left.
         with pytest.raises(DeviceBusy), locked({"cpu": ["numpy:0"]}, "another run"):
             pass
     finally:
         runner.kill()
         runner.wait()
-    wait_until(lambda: not any(map(alive, [*map(str, workers), child])))
+        for worker in workers:
+            worker.resume()
+    wait_until(lambda: not any(map(alive, [*(str(worker.pid) for worker in workers), child])))
     with locked({"cpu": ["numpy:0"]}, "another run"):
         pass
 
