@@ -160,6 +160,15 @@ def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
     assert problem.verify(problem.finish(partials), source).ok
 
 
+def test_of_equal_partial_results_the_lowest_place_is_told() -> None:
+    problem = Reduction("minmaxloc", "float64", (9,))
+    assert not problem.is_keyed
+    equal = [(2, 7, 5, 4), (2, 7, 3, 8), (2, 7, 6, 2)]
+    assert problem.finish(np.array(equal, problem.partial_dtype)) == (2, 7, 3, 2)
+    some_nan = [(np.nan, np.nan, 5, 6), (2, 7, 0, 1), (np.nan, np.nan, 3, 8)]
+    assert problem.finish(np.array(some_nan, problem.partial_dtype))[2:] == (3, 6)
+
+
 def test_tolerance_of_sums() -> None:
     problem = Reduction("sum", "float64", (3,))
     array = np.array([1.0, -2.0, 1.0])
