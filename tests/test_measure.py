@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,6 +108,17 @@ def test_the_same_launches_cost_is_measured_once() -> None:
     assert first.clocks["launch"] is second.clocks["launch"]
 
 
+def test_other_launches_have_a_cost_of_their_own() -> None:
+    measuring = measurer(FakeClock(empty=1e-6))
+    costs = []
+    for launches in (1, 2):
+        assert isinstance(measuring.backend, FakeBackend)
+        measuring.backend.launches = launches
+        measuring.backend.clock.empty = launches * 1e-6
+        costs.append(measuring.measure(CASE, FOUR).clocks["launch"].seconds[0])
+    assert costs == pytest.approx([1e-6, 2e-6])
+
+
 def test_the_reference_is_computed_once_for_a_problem() -> None:
     measuring = measurer(FakeClock())
     data = measuring.inputs.data(CASE.problem)
@@ -122,6 +134,14 @@ def test_the_seed_makes_the_source() -> None:
     ]
     assert (sources[0] == sources[1]).all()
     assert (sources[0] != sources[2]).any()
+
+
+def test_a_photograph_is_the_source_of_filters(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(4).integers(0, 256, (13, 17), np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "photo.png")
+    measuring = Measurer(FakeBackend(FakeClock()), Options(image=tmp_path / "photo.png"))
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 13, 17)
+    assert (measuring.inputs.data(problem).source == pixels).all()
 
 
 @pytest.mark.parametrize(("memory", "count"), [(2**30, 9), (4 * 6000, 3), (100, 2)])

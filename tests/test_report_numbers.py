@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import reports
@@ -150,6 +151,27 @@ def test_record_table_has_every_record_and_sorts_by_numbers() -> None:
     queue = table.lines[1].cells[7]
     assert float(queue.sort) == pytest.approx(row_of(frame(run), 1)["queue"])
     assert "p25 to p75" in queue.title
+
+
+NUMBERS = {
+    "queue us": "queue", "launch us": "launch", "net us": "net", "round trip us": "round_trip",
+    "event us": "event", "kernel us": "kernel", "GB/s": "bytes_per_second", "% of limit": "share",
+}  # fmt: skip
+"""The columns of numbers in the table of records, with those of the frame."""
+
+
+def test_each_number_stands_below_its_heading() -> None:
+    run = gpu_run()
+    kernel = Clock((3e-6, 3.1e-6))
+    records = [replace(r, clocks={**r.clocks, "kernel": kernel}) if r.clocks else r for r in run.records]
+    table = frame(replace(run, records=records))
+    shown = record_table(table)
+    headings = [heading for heading, _ in shown.headings]
+    assert [headings[place] for place in sorted(shown.numeric)] == list(NUMBERS)
+    told = [[float(line.cells[headings.index(name)].sort) for name in NUMBERS] for line in shown.lines]
+    known = table[list(NUMBERS.values())]
+    np.testing.assert_allclose(told, known, rtol=1e-6)
+    assert known.nunique(axis=1).max() == len(NUMBERS), "no two are alike everywhere"
 
 
 def test_order_of_types_and_sizes() -> None:

@@ -98,6 +98,16 @@ def test_net_ratio_has_an_interval_of_its_own() -> None:
     assert "interval 1.03 to 1.15" in ratio_table(comparison).lines[0].cells[10].title
 
 
+def test_each_number_of_a_pair_stands_below_its_heading() -> None:
+    opencl = record("opencl", reduction(), 8.55e-6, launch=4.1e-6)
+    table = ratio_table(only(run_of(opencl, record("cuda", reduction(), 6.26e-6, launch=1.43e-6))))
+    shown = {name: cell for (name, _), cell in zip(table.headings, table.lines[0].cells, strict=True)}
+    told = {name: float(shown[name].sort) for name in ("OpenCL us", "CUDA us", "gross", "net")}
+    expected = {"OpenCL us": 8.55e-6, "CUDA us": 6.26e-6, "gross": 6.26 / 8.55, "net": 4.83 / 4.45}
+    assert told == pytest.approx(expected)
+    assert (shown["verdict"].text, shown["interval"].text) == ("slower", "0.71 to 0.76")
+
+
 def test_summary_counts_verdicts() -> None:
     run = run_of(
         record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
