@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import reports
-from harness.records import Clock
+from harness.records import Clock, Status
 from harness.runs import Run
 from harness.variants import ReductionVariant
 from reports.frame import frame
@@ -139,6 +139,13 @@ def test_no_net_ratio_where_launching_is_most_of_a_sides_time(
     assert told == [is_told] * 3
     assert comparison.summaries()[0].net_count == int(is_told)
     assert (ratio_table(comparison).lines[0].cells[10].text == "–") is not is_told
+
+
+@pytest.mark.parametrize("status", ["wrong", "failed", "skipped"])
+def test_what_is_not_right_has_no_ratio(status: Status) -> None:
+    """Though the file tells a time of it."""
+    wrong = replace(record("opencl", reduction(), 1e-6), status=status)
+    assert comparisons(frame(run_of(wrong, record("cuda", reduction(), 2e-6)))) == []
 
 
 def test_no_net_ratio_with_one_launch_clock() -> None:

@@ -15,7 +15,7 @@ To add one, append a table to the file of its area in ``tests/checkers/planted``
     new = "rest + 1 < length"
     tests = "tests/test_backend_reductions.py -k test_sizes"    # for pytest; a few seconds
     breaks = "the last element is left out"
-    needs = "gpu"                          # only where no test sees it without a CUDA device
+    needs = "gpu"                          # if no test sees it without a CUDA device; or "oclgrind"
 
 and run ``tox -e mutants -- sum-drops-the-tail``. It takes some minutes in all, so it is named not to be among
 the functional tests.
@@ -52,7 +52,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 ROOT = Path(__file__).parents[2]
 PLANTED = Path(__file__).parent / "planted"
-LIMIT_S = 180.0
+LIMIT_S = 600.0
 """Seconds that the tests of a mutant may take."""
 NO_FAULT = re.compile(
     r"\b(SyntaxError|IndentationError|NameError|ImportError|ModuleNotFoundError|BuildError)\b"
@@ -75,7 +75,7 @@ class Mutant(BaseModel):
     new: str
     tests: _Text
     breaks: _Text
-    needs: Literal["", "gpu"] = ""
+    needs: Literal["", "gpu", "oclgrind"] = ""
 
     def changed(self, root: Path) -> str:
         """The text of its file in a checkout, with the change made.
@@ -293,16 +293,20 @@ def _known(mutant: Mutant, root: Path) -> Found | None:
         mutant.changed(root)
     except ValueError as error:
         return Found(Outcome.ERROR, str(error))
-    if mutant.needs == "gpu" and not _has_gpu():
-        return Found(Outcome.NOT_RUN, "there is no CUDA device here")
-    return None
+    missing = _missing(mutant.needs)
+    return Found(Outcome.NOT_RUN, missing) if missing else None
 
 
 @cache
-def _has_gpu() -> bool:
-    from backends import available
+def _missing(needed: str) -> str:
+    """Why what a mutant's tests need is not there; empty where it is."""
+    if needed == "oclgrind" and not shutil.which("oclgrind"):
+        return "oclgrind is not on PATH"
+    if needed == "gpu":
+        from backends import available
 
-    return not isinstance(available()["cuda"], str)
+        return "there is no CUDA device here" if isinstance(available()["cuda"], str) else ""
+    return ""
 
 
 def chosen(mutants: Sequence[Mutant], patterns: Sequence[str]) -> list[Mutant]:
