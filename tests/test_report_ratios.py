@@ -100,12 +100,22 @@ def test_net_ratio_has_an_interval_of_its_own() -> None:
 
 def test_each_number_of_a_pair_stands_below_its_heading() -> None:
     opencl = record("opencl", reduction(), 8.55e-6, launch=4.1e-6)
-    table = ratio_table(only(run_of(opencl, record("cuda", reduction(), 6.26e-6, launch=1.43e-6))))
+    comparison = only(run_of(opencl, record("cuda", reduction(), 6.26e-6, launch=1.43e-6)))
+    table = ratio_table(comparison)
     shown = {name: cell for (name, _), cell in zip(table.headings, table.lines[0].cells, strict=True)}
     told = {name: float(shown[name].sort) for name in ("OpenCL us", "CUDA us", "gross", "net")}
     expected = {"OpenCL us": 8.55e-6, "CUDA us": 6.26e-6, "gross": 6.26 / 8.55, "net": 4.83 / 4.45}
     assert told == pytest.approx(expected)
     assert (shown["verdict"].text, shown["interval"].text) == ("slower", "0.71 to 0.76")
+    (summary,) = comparison.summaries()
+    assert (summary.gross, summary.net) == pytest.approx((expected["gross"], expected["net"]))
+
+
+def test_what_slows_both_sides_at_a_time_slows_no_ratio() -> None:
+    blocks = [1e-6 * (1 + place / 20) for place in range(9)]
+    sides = [with_blocks(record(name, reduction(), 1e-6), *blocks) for name in ("opencl", "cuda")]
+    pair = row_of(only(run_of(*sides)).pairs)
+    assert (pair["low"], pair["high"]) == pytest.approx((1, 1))
 
 
 def test_summary_counts_verdicts() -> None:
