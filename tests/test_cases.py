@@ -144,6 +144,12 @@ def test_sizes_of_images_are_width_and_height(tmp_path: Path) -> None:
     assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[attr-defined]
 
 
+def test_the_border_value_is_the_suites(tmp_path: Path) -> None:
+    text = _laplace("[[17, 3]]").replace("wrap", "constant") + "border_value = 7\n"
+    (case,) = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    assert case.problem == Laplace("four", "constant", "laplacian", "uint8", 3, 17, 1, 7.0)
+
+
 def test_the_users_photograph_gives_the_size(tmp_path: Path) -> None:
     suite = _suite(tmp_path, _laplace("[[640, 480], [17, 3]]"))
     cases = _compared(expand(suite, [NUMPY], image_size=(11, 22)))

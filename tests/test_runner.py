@@ -248,7 +248,7 @@ def test_resume_measures_what_is_left(tmp_path: Path) -> None:
     with writer:
         assert [record.case for record in finished] == [CASES[0]]
         run_cases(CASES, writer, OPTIONS, finished=finished)
-    assert [record.case for record in load_run(path).records] == CASES
+    assert [record.case for record in load_run(path).turns] == CASES
 
 
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
