@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from harness.explain import validation
 from harness.records import Role, Status
@@ -24,7 +24,10 @@ _Seconds = Annotated[float, Field(ge=0, le=1e9)]
 _Sizes = Annotated[list[Annotated[int, Field(gt=0, lt=2**63)]], Field(min_length=1, max_length=3)]
 _Processes = Annotated[int, Field(ge=1, le=99)]
 _Samples = Annotated[int, Field(ge=1, le=10**6)]
+_FEW = Field(max_length=1000)
 _Told = str | int | float | bool | None
+_MOST_MISTAKES = 100
+"""That are told one by one."""
 
 
 class _Line(BaseModel):
@@ -89,9 +92,9 @@ class _Environment(_Line):
     dirty: bool | None = None
     host: _Host | None = None
     packages: dict[str, str] | None = None
-    devices: list[_Device] | None = None
+    devices: Annotated[list[_Device], _FEW] | None = None
     missing: dict[str, str] | None = None
-    nvml: str | list[dict[str, _Told]] | None = None
+    nvml: str | Annotated[list[dict[str, _Told]], _FEW] | None = None
     request: _Request | None = None
     options: _Options | None = None
 
@@ -106,10 +109,10 @@ class _Case(_Line):
 
 
 class _Clock(_Line):
-    seconds: list[_Seconds | None]
+    seconds: Annotated[list[_Seconds | None], FailFast()]
     calls: Annotated[int, Field(ge=1, lt=2**63)]
     note: str
-    blocks: list[_Place] = []
+    blocks: Annotated[list[_Place], FailFast()] = []
     stopped: str = ""
 
     @model_validator(mode="after")
@@ -126,8 +129,8 @@ class _Launch(_Line):
 
 
 class _Ledger(_Line):
-    launches: list[_Launch] = []
-    kernels: list[_Launch] = []
+    launches: Annotated[list[_Launch], FailFast()] = []
+    kernels: Annotated[list[_Launch], FailFast()] = []
     result_location: _Name | None = None
     source_hash: str | None = None
     accumulator: str | None = None
@@ -138,7 +141,7 @@ class _Ledger(_Line):
     no_kernel_clock: str | None = None
     timing_seconds: _Amount = 0.0
     wall_seconds: _Amount = 0.0
-    watch: list[dict[str, Any]] = []
+    watch: Annotated[list[dict[str, Any]], FailFast()] = []
 
 
 class _Record(_Line):
@@ -175,7 +178,7 @@ class _Machine(_Line):
 
 class _Benchmarks(_Line):
     machine_info: _Machine = _Machine()
-    benchmarks: list[_Benchmark]
+    benchmarks: Annotated[list[_Benchmark], FailFast()]
 
 
 _MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "record": _Record, "image": _Image}
@@ -208,5 +211,7 @@ def _check(data: Mapping[str, Any], model: type[BaseModel]) -> None:
     try:
         model.model_validate(data)
     except ValidationError as error:
+        if error.error_count() > _MOST_MISTAKES:
+            raise ValueError(f"{error.error_count()} values are of another kind than expected") from None
         mistakes = error.errors(include_url=False)
         raise ValueError("; ".join(validation(dict(mistake), model) for mistake in mistakes)) from None

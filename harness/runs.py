@@ -34,6 +34,8 @@ MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
 _DEFAULT_MAX_BYTES = 2**27
 """Ten times the largest that was recorded, and few enough that what a parser makes of them fits a memory."""
 _PIECE = 2**20
+_PARTS = 4
+"""What is parsed at once, a line or a document, is so much less: it takes thirty times the room meanwhile."""
 _LONGEST_MESSAGE = 2000
 
 
@@ -66,7 +68,7 @@ def load_run(path: Path | str) -> Run:
 
 
 def _run_of(path: Path, data: bytes) -> Run:
-    document = _benchmarks(data)
+    document = _benchmarks(path, data)
     if document is not None:
         return _benchmark_run(path, document)
     lines = _lines(path, data)
@@ -90,7 +92,7 @@ def _run_of(path: Path, data: bytes) -> Run:
 def first_line(path: Path) -> dict[str, Any] | None:
     """The environment of a plain run file, without reading the rest; None of any other file."""
     try:
-        with path.open("rb") as file:
+        with _regular(path) as file:
             line = json.loads(file.readline(_MOST_OF_FIRST_LINE))
         check(line)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
@@ -141,7 +143,7 @@ class RunWriter:
         path = Path(path)
         data, is_plain = _content(path)
         run = _run_of(path, data)
-        if not is_plain or _benchmarks(data) is not None:
+        if not is_plain or _benchmarks(path, data) is not None:
             raise ValueError(
                 f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"
             )
@@ -265,7 +267,13 @@ def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
         yield line
 
 
+def _most_at_once() -> int:
+    return max(_most_bytes(), _DEFAULT_MAX_BYTES) // _PARTS
+
+
 def _parsed(text: bytes) -> Any:
+    if len(text) > (most := _most_at_once()):
+        raise ValueError(f"it is longer than {most} bytes, a quarter of {MAX_BYTES}")
     try:
         return json.loads(text.decode())
     except RecursionError:
@@ -316,15 +324,28 @@ def _drop_missing(clock: dict[str, Any]) -> None:
     clock["seconds"], clock["blocks"] = [pair[0] for pair in there], [pair[1] for pair in there]
 
 
-def _benchmarks(data: bytes) -> dict[str, Any] | None:
+def _benchmarks(path: Path, data: bytes) -> dict[str, Any] | None:
     """The file of pytest-benchmark, one JSON document, if it is one."""
-    if not data[:_PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data:
+    if not data[:_PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data or _is_lines(data):
         return None
+    if len(data) > (most := _most_at_once()):
+        raise ValueError(
+            f"{path} holds a document of more than {most} bytes; set {MAX_BYTES} to four times what it has"
+        )
     try:
         document = _parsed(data)
     except ValueError:
         return None
     return document if isinstance(document, dict) and "benchmarks" in document else None
+
+
+def _is_lines(data: bytes) -> bool:
+    """Whether the first line is a whole one of several."""
+    first, newline, _ = data.partition(b"\n")
+    try:
+        return bool(newline) and "type" in _parsed(first)
+    except (ValueError, TypeError):
+        return False
 
 
 def _benchmark_run(path: Path, document: dict[str, Any]) -> Run:

@@ -263,6 +263,13 @@ def test_labels() -> None:
     ]
 
 
+GEOMETRIES: list[Any] = [
+    None, 5, [], [[]], [[[1]]], [[[1], [1], [1]]], [[[1], []]], [[[0], [1]]], [[[1], [-1]]], [[[1.0], [1]]],
+    [[[True], [1]]], [[[1] * 4, [1]]], [[[2**64], [1]]], [["1", "1"]],
+]  # fmt: skip
+"""None of these are launches."""
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -287,22 +294,7 @@ def test_labels() -> None:
         ),
         *(
             ({"kind": "empty", "geometry": geometry}, "geometry .*: each launch has a number")
-            for geometry in (
-                None,
-                5,
-                [],
-                [[]],
-                [[[1]]],
-                [[[1], [1], [1]]],
-                [[[1], []]],
-                [[[0], [1]]],
-                [[[1], [-1]]],
-                [[[1.0], [1]]],
-                [[[True], [1]]],
-                [[[1] * 4, [1]]],
-                [[[2**64], [1]]],
-                [["1", "1"]],
-            )
+            for geometry in GEOMETRIES
         ),
     ],
 )

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness import runs
 from harness.problems import Reduction
 from harness.records import Case, Clock, Record
 from harness.runs import MAX_BYTES, RunWriter, load_run, strict_json
@@ -252,6 +253,28 @@ def test_a_bound_that_is_none_is_refused(path: Path, value: str, monkeypatch: py
         load_run(path)
 
 
+def test_what_is_parsed_at_once_is_a_quarter_of_the_bound(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parser takes many times the room of its text: all lines are never parsed at once, but one may be."""
+    rows = [{"extra_info": {"record": record(n).to_json()}} for n in range(20)]
+    document = benchmark_file(path.with_name("bench.json"), rows, {"harness": ENVIRONMENT})
+    long = path.read_text().splitlines()
+    long[1] = json.dumps({**json.loads(long[1]), "reason": "why " * 500})
+    path.write_text("\n".join(long) + "\n")
+    assert len(load_run(path).records) == 3
+    assert len(load_run(document).records) == 20
+    monkeypatch.setattr(runs, "_DEFAULT_MAX_BYTES", 4 * 2000)
+    monkeypatch.setenv(MAX_BYTES, "100000")
+    assert len(load_run(path).records) == 3
+    monkeypatch.setenv(MAX_BYTES, "7000")
+    with pytest.raises(ValueError, match="line 2 is not JSON: it is longer than 2000 bytes"):
+        load_run(path)
+    monkeypatch.setenv(MAX_BYTES, "30000")
+    with pytest.raises(ValueError, match=r"bench.json holds a document of more than 7500 bytes"):
+        load_run(document)
+
+
 BOMB = """
 import resource, sys
 from harness.runs import load_run
@@ -362,6 +385,26 @@ def test_a_value_of_another_kind_is_named(path: Path, change: dict[str, Any], me
     with pytest.raises(ValueError, match=rf"line 3: {message}.*; remove that line") as caught:
         load_run(path)
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        (
+            "clocks",
+            {"queue": {"seconds": ["x"] * 10**6, "calls": 1, "note": ""}},
+            r"clocks.queue.seconds\[0\]: ",
+        ),
+        ("clocks", {str(number): 0 for number in range(10**5)}, "100000 values are of another kind"),
+    ],
+)
+def test_mistakes_without_number_are_not_all_listed(path: Path, field: str, value: Any, message: str) -> None:
+    lines = path.read_text().splitlines()
+    lines[2] = json.dumps({**json.loads(lines[2]), field: value})
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=rf"line 3: {message}") as caught:
+        load_run(path)
+    assert len(str(caught.value)) < 500
 
 
 def test_a_run_is_not_torn_because_it_says_so(path: Path) -> None:
