@@ -20,6 +20,7 @@ from harness.variants import Plain, Variant
 _TOLD: dict[Departure, str] = {
     "nan": "a NaN may be passed over, not propagated",
     "extreme": "an array of nothing but its type's extreme value is answered with 0",
+    "infinity": "an array of nothing but infinities may be answered with the largest finite number",
     "subnormal": "subnormal numbers count as zero",
 }
 

@@ -62,7 +62,8 @@ class NppBackend(DriverBackend):
         return super()._device_count()
 
     def departures(self, problem: Problem) -> frozenset[Departure]:
-        return nan_in_extremes(problem)
+        found = nan_in_extremes(problem)
+        return found | {"infinity"} if found else found
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         views = [source.handle for source in sources]

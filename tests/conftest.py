@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -83,25 +84,29 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("any_device", _parameters(devices, "device"))
 
 
-def _opened(device: DeviceInfo) -> Iterator[Backend]:
+@contextmanager
+def opened(device: DeviceInfo) -> Iterator[Backend]:
+    """The backend of that device, open; skips the test where its library holds another in this process."""
     try:
-        opened = open_backend(device.backend, device.index)
+        found = open_backend(device.backend, device.index)
     except BackendUnavailable as error:
         # A library that takes one device a process, and has taken another.
         if REGISTRY[device.backend].role != "library":
             raise
         pytest.skip(str(error))
-    with opened as backend:
+    with found as backend:
         yield backend
 
 
 @pytest.fixture(scope="module")
 def any_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """Every backend of the registry on every device it drives here, opened once a module."""
-    yield from _opened(request.param)
+    with opened(request.param) as backend:
+        yield backend
 
 
 @pytest.fixture(scope="module")
 def own_backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """The same, but only backends that run kernels of our own."""
-    yield from _opened(request.param)
+    with opened(request.param) as backend:
+        yield backend

@@ -122,6 +122,10 @@ def test_file_that_is_no_image_is_named(tmp_path: Path) -> None:
 def test_other_colours_are_converted(tmp_path: Path, mode: str, name: str) -> None:
     red = Image.new("RGB", (9, 8), (204, 51, 0))
     red.convert(mode).save(tmp_path / name)
+    try:
+        Image.open(tmp_path / name).load()
+    except OSError as error:
+        pytest.skip(f"this Pillow cannot read {mode} of {name}: {error}")
     image = source_image(_problem(8, 9, "uint8", 3), tmp_path / name)
     assert np.abs(image.astype(int) - [204, 51, 0]).max() < 12
 

@@ -114,5 +114,5 @@ def test_records_that_do_not_fit_are_refused_with_their_file(tmp_path: Path) -> 
     with RunWriter(path, {}) as writer:
         writer.write(record(0, 1.0, ledger={"wall_seconds": "long"}))
         writer.write(record(1, 1.0, ledger={"wall_seconds": 1.0}))
-    with pytest.raises(ValueError, match=r"run\.jsonl: the records of one case do not fit together"):
+    with pytest.raises(ValueError, match=r"run\.jsonl, line 2: ledger\.wall_seconds"):
         load_run(path)
