@@ -33,6 +33,7 @@ MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
 """Names in the environment the most bytes that a run file may hold, decompressed."""
 _DEFAULT_MAX_BYTES = 2**27
 """Ten times the largest that was recorded, and few enough that what a parser makes of them fits a memory."""
+_MOST_DIGITS = 20
 _PIECE = 2**20
 _PARTS = 4
 """What is parsed at once, a line or a document, is so much less: it takes thirty times the room meanwhile."""
@@ -247,8 +248,8 @@ def _most_bytes() -> int:
     text = os.environ.get(MAX_BYTES)
     if text is None:
         return _DEFAULT_MAX_BYTES
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise ValueError(f"{MAX_BYTES}={text!r}: it must be a number of bytes above 0")
+    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
+        raise ValueError(f"{MAX_BYTES}={text[:99]!r}: it must be a number of bytes above 0")
     return int(text)
 
 

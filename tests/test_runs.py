@@ -246,7 +246,7 @@ def test_a_file_that_holds_too_much_is_refused(
         load_run(path)
 
 
-@pytest.mark.parametrize("value", ["", "0", "-1", "1e9", "a lot", "\N{SUPERSCRIPT TWO}"])
+@pytest.mark.parametrize("value", ["", "0", "-1", "1e9", "a lot", "\N{SUPERSCRIPT TWO}", "9" * 99])
 def test_a_bound_that_is_none_is_refused(path: Path, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MAX_BYTES, value)
     with pytest.raises(ValueError, match=f"^{MAX_BYTES}={value!r}: it must be a number of bytes above 0"):
