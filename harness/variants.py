@@ -160,7 +160,7 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
             raise ValueError(
                 f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}"
             )
-        if value not in axes[name] or isinstance(value, bool):
+        if value not in axes[name] or isinstance(value, (bool, float)):
             raise ValueError(f"{name} = {value!r}: allowed are {_listed(axes[name])}")
     variant: Variant = _KINDS[kind](**{name: value for name, value in data.items() if name != "kind"})
     return variant
