@@ -181,6 +181,11 @@ def test_devices_are_chosen(
     assert [device.key for device in select_devices(DEVICES, backends, patterns)] == expected
 
 
+def test_two_apis_of_one_device_are_locked_as_one() -> None:
+    found = {GPU.physical: ["opencl:0", "cuda:0"], CPU.physical: ["opencl:1"]}
+    assert session.names_of([GPU, CUDA, CPU]) == found
+
+
 def test_a_key_does_not_choose_a_longer_one() -> None:
     ten = replace(GPU, index=10)
     assert select_devices([replace(GPU, index=1), ten], patterns=["opencl:1"]) == [replace(GPU, index=1)]

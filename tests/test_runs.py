@@ -99,7 +99,7 @@ def test_an_empty_file_may_be_written(tmp_path: Path) -> None:
 
 def test_numbers_that_are_not_finite_become_null(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    bad = record(1, error=float("inf"), clocks={"queue": Clock((float("nan"), 1e-6))})
+    bad = record(1, error=float("inf"), clocks={"queue": Clock((float("nan"), 1e-6), blocks=(3, 4))})
     with RunWriter(path, {"speed": float("-inf")}) as writer:
         writer.write(bad)
     text = path.read_text()
@@ -107,7 +107,7 @@ def test_numbers_that_are_not_finite_become_null(tmp_path: Path) -> None:
     assert "Infinity" not in text
     run = load_run(path)
     assert run.environment["speed"] is None
-    assert run.records == [record(1, clocks={"queue": Clock((1e-6,))})]
+    assert run.records == [record(1, clocks={"queue": Clock((1e-6,), blocks=(4,))})]
 
 
 def test_strict_json_takes_numpy_scalars_tuples_and_paths() -> None:
