@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array, compare
 from harness.records import Case, Clock
 from harness.variants import Plain
+from harness.worker import respond
 from tests.fake_backend import ENVIRONMENT, FakeBackend, FakeClock, FakePrepared
 
 CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), Plain())
@@ -270,6 +271,14 @@ def test_a_device_lost_while_preparing_is_told(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "early DeviceLost"}))
     with pytest.raises(DeviceLost):
         measurer(FakeClock()).prepare(CASE)
+
+
+@pytest.mark.parametrize(("fault", "ends"), [("DeviceLost", True), ("OutOfDeviceMemory", False)])
+def test_a_lost_device_ends_its_worker(monkeypatch: pytest.MonkeyPatch, fault: str, ends: bool) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
+    request = {"case": CASE.to_json(), "share": asdict(FOUR), "crop": False}
+    answer = respond(measurer(FakeClock()), request)
+    assert (answer["record"]["status"], answer["last"]) == ("failed", ends)
 
 
 def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> None:
