@@ -331,6 +331,12 @@ def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None
     assert measured_by_default(devices, every) == devices
 
 
+def test_the_seed_that_is_asked_for_is_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "discover", lambda: ([GPU], {}))
+    plan = session.plan_run(session.Request("smoke", seed=7))
+    assert plan.options.for_worker()["seed"] == 7
+
+
 def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     processor = replace(GPU, backend="numpy", kind="cpu", physical="cpu")
     monkeypatch.setattr(session, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))

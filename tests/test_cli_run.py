@@ -247,7 +247,8 @@ def test_resume_with_other_kernels_is_refused(harness: Harness, monkeypatch: pyt
 
 def test_resume_at_another_commit_is_told(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _killed(harness)
-    begun = load_run(path).environment["commit"]
+    # None where the checkout is no repository.
+    begun = load_run(path).environment["commit"] or "unknown"
     monkeypatch.setattr(environment, "_commit", lambda: {"commit": "f" * 40, "dirty": True})
     shown = harness("run", "--resume", path)
     assert shown.code == 0
