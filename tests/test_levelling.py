@@ -95,6 +95,19 @@ def test_where_launching_tells_nothing_the_samples_are_left_alone(launches: Laun
     assert launches.levelled("cuda:0", None).blocks == []
 
 
+def test_the_fewest_contexts_tell_more_of_launching_than_of_chance() -> None:
+    """A regression on nothing adds error: of the fewest contexts that are levelled, a little."""
+    rng = np.random.default_rng(11)
+    plain, found = [], []
+    for _ in range(400):
+        costs = rng.normal(1.5, 0.1, 200)
+        taken = rng.normal(5.0, 0.05, FEWEST_CONTEXTS)
+        clock = Clock(tuple(map(float, taken)), blocks=tuple(range(FEWEST_CONTEXTS)))
+        plain.append(float(taken.mean()))
+        found.append(centre(Launches([empty(list(map(float, costs)))]).levelled("cuda:0", clock).blocks))
+    assert np.std(found) < 1.15 * np.std(plain)
+
+
 def test_a_context_without_an_empty_kernel_keeps_its_samples() -> None:
     launches = Launches([empty([LOW, HIGH] * 8)])
     clock = Clock((*(2 + cost for cost in [LOW, HIGH] * 8), 9.0), blocks=(*range(16), 50))
