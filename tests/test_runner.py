@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -124,23 +127,24 @@ def test_workers_and_their_children_end_with_a_killed_runner(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     runner = subprocess.Popen([sys.executable, "-c", RUNNER, str(tmp_path / "run.jsonl")])
     workers: list[psutil.Process] = []
-    try:
-        wait_until(lambda: "\n" in read(tmp_path / "diary").removeprefix("opened\n"))
-        workers = psutil.Process(runner.pid).children()
-        _, child = read(tmp_path / "diary").split()
-        for worker in workers:
-            worker.suspend()
-        runner.kill()
-        runner.wait()
-        monkeypatch.setattr(lock, "ENDING_S", 0)
-        # Nobody measures beside a worker that is left.
-        with pytest.raises(DeviceBusy), locked({"cpu": ["numpy:0"]}, "another run"):
-            pass
-    finally:
-        runner.kill()
-        runner.wait()
-        for worker in workers:
-            worker.resume()
+    with parent_of_orphans():
+        try:
+            wait_until(lambda: "\n" in read(tmp_path / "diary").removeprefix("opened\n"))
+            workers = psutil.Process(runner.pid).children()
+            _, child = read(tmp_path / "diary").split()
+            for worker in workers:
+                worker.suspend()
+            runner.kill()
+            runner.wait()
+            monkeypatch.setattr(lock, "ENDING_S", 0)
+            # Nobody measures beside a worker that is left.
+            with pytest.raises(DeviceBusy), locked({"cpu": ["numpy:0"]}, "another run"):
+                pass
+        finally:
+            runner.kill()
+            runner.wait()
+            for worker in workers:
+                worker.resume()
     wait_until(lambda: not any(map(alive, [*(str(worker.pid) for worker in workers), child])))
     with locked({"cpu": ["numpy:0"]}, "another run"):
         pass
@@ -157,6 +161,19 @@ def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come true in time"
         time.sleep(0.02)
+
+
+@contextmanager
+def parent_of_orphans() -> Iterator[None]:
+    """Processes whose parent ends become this one's for a time. Else the kernel would end a stopped process
+    group, by SIGHUP, as soon as nobody of its session is left to let it go on.
+    """
+    set_child_subreaper = partial(ctypes.CDLL(None).prctl, 36)
+    assert set_child_subreaper(1, 0, 0, 0) == 0
+    try:
+        yield
+    finally:
+        set_child_subreaper(0, 0, 0, 0)
 
 
 def alive(pid: str) -> bool:
