@@ -17,7 +17,7 @@ To add one, append a table to the file of its area in ``tests/checkers/planted``
     breaks = "the last element is left out"
     needs = "gpu"                          # if no test sees it without a CUDA device; or "oclgrind"
 
-and run ``tox -e mutants -- sum-drops-the-tail``. It takes some minutes in all, so it is named not to be among
+and run ``tox -e mutants -- sum-drops-the-tail``. It takes long in all, so it is named not to be among
 the functional tests.
 """
 
