@@ -98,6 +98,13 @@ def test_every_call_is_clean() -> None:
     assert f"{len(calls()) - len(skipped)} ok" in done.stdout
 
 
+def test_two_trees_of_one_group_do_not_race() -> None:
+    """In the flagged finish: of all calls a few, so that a planted change is seen in seconds."""
+    done = checked("--only", "minmax int16")
+    assert "1 ok" in done.stdout
+    assert unexpected(done.stderr) == []
+
+
 @pytest.mark.parametrize("fault", PLANTS)
 def test_a_planted_fault_is_reported(fault: str) -> None:
     assert any(EXPECTED[fault] in report for report in unexpected(checked("--plant", fault).stderr))
