@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from backends.base import Backend
-from backends.caches import use_writable_caches
-from backends.devices import DeviceInfo
+from backends.common.caches import use_writable_caches
 from backends.errors import BackendError, BackendUnavailable, Unsupported
+from harness.devices import DeviceInfo
 
 __all__ = [
     "REGISTRY",
@@ -43,78 +43,80 @@ class Entry:
 
 
 REGISTRY: dict[str, Entry] = {
-    "numpy": Entry("backends.numpy:NumpyBackend", "reference", "NumPy on the host", "comes with the harness"),
+    "numpy": Entry(
+        "backends.libraries.numpy:NumpyBackend", "reference", "NumPy on the host", "comes with the harness"
+    ),
     "opencl": Entry(
-        "backends.opencl:OpenClBackend",
+        "backends.opencl.backend:OpenClBackend",
         "opencl",
         "hand-written OpenCL C through pyopencl",
         "pip install 'opencl-cuda-harness[opencl]'",
     ),
     "cuda": Entry(
-        "backends.cuda:CudaBackend",
+        "backends.cuda.backend:CudaBackend",
         "cuda",
         "hand-written CUDA C++ through pycuda",
         "pip install 'opencl-cuda-harness[cuda]'",
     ),
     "cupy": Entry(
-        "backends.cupy:CupyBackend",
+        "backends.libraries.cupy:CupyBackend",
         "library",
         "CuPy's own reductions and filters",
         "pip install 'opencl-cuda-harness[cupy]'",
     ),
     "cupy_no_cub": Entry(
-        "backends.cupy_no_cub:CupyNoCubBackend",
+        "backends.libraries.cupy_no_cub:CupyNoCubBackend",
         "library",
         "CuPy's reductions without CUB",
         "pip install 'opencl-cuda-harness[cupy]'",
         by_default=False,
     ),
     "pyopencl_array": Entry(
-        "backends.pyopencl_array:PyopenclArrayBackend",
+        "backends.libraries.pyopencl_array:PyopenclArrayBackend",
         "library",
         "pyopencl.array's reductions",
         "pip install 'opencl-cuda-harness[pyopencl-array]'",
         by_default=False,
     ),
     "pycuda_array": Entry(
-        "backends.pycuda_array:PycudaArrayBackend",
+        "backends.libraries.pycuda_array:PycudaArrayBackend",
         "library",
         "pycuda.gpuarray's reductions",
         "pip install 'opencl-cuda-harness[cuda]'",
         by_default=False,
     ),
     "cub": Entry(
-        "backends.cub:CubBackend",
+        "backends.libraries.cub:CubBackend",
         "library",
         "CUB's reductions (cuda.compute)",
         "pip install 'opencl-cuda-harness[cub]'",
     ),
     "npp": Entry(
-        "backends.npp:NppBackend",
+        "backends.libraries.npp:NppBackend",
         "library",
         "NVIDIA's NPP through ctypes",
         "pip install 'opencl-cuda-harness[npp]'",
     ),
     "torch": Entry(
-        "backends.torch:TorchBackend",
+        "backends.libraries.torch:TorchBackend",
         "library",
         "PyTorch's reductions",
         "pip install 'opencl-cuda-harness[torch]'",
     ),
     "opencv": Entry(
-        "backends.opencv:OpenCvBackend",
+        "backends.libraries.opencv:OpenCvBackend",
         "library",
         "OpenCV's functions on the processor",
         "pip install 'opencl-cuda-harness[opencv]'",
     ),
     "opencv_cuda": Entry(
-        "backends.opencv_cuda:OpenCvCudaBackend",
+        "backends.libraries.opencv_cuda:OpenCvCudaBackend",
         "library",
         "OpenCV's CUDA module (cv2.cuda)",
         "build OpenCV from source with WITH_CUDA and opencv_contrib",
     ),
     "opencv_opencl": Entry(
-        "backends.opencv_opencl:OpenCvOpenClBackend",
+        "backends.libraries.opencv_opencl:OpenCvOpenClBackend",
         "library",
         "OpenCV's OpenCL path (UMat)",
         "pip install 'opencl-cuda-harness[opencl,opencv]'",

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from backends.devices import (
+from backends.errors import BackendError, Unsupported
+from harness.devices import (
     Array,
     Departure,
     DeviceArray,
@@ -24,12 +25,11 @@ from backends.devices import (
     Launch,
     ResultLocation,
 )
-from backends.errors import BackendError, Unsupported
 
 if TYPE_CHECKING:
-    # Not on load: harness.variants needs backends.devices, whose package loads this module first.
+    # Not on load: harness.variants.axes needs harness.devices, whose package loads this module first.
     from harness.problems import Problem
-    from harness.variants import Variant
+    from harness.variants.axes import Variant
 
 
 POISON = 0xC5
@@ -260,8 +260,8 @@ class Backend(ABC):
             BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.
         """
-        from harness.dtypes import dtype_of
         from harness.problems import Reduction
+        from harness.problems.dtypes import dtype_of
 
         host = _host_array(array)
         problem = Reduction(op, dtype_of(host).name, host.shape)
@@ -326,7 +326,7 @@ class Backend(ABC):
         """Raises :class:`Unsupported` with the skip reason if this backend cannot run ``variant`` on
         ``problem``; TypeError or ValueError if it is no variant.
         """
-        from harness.variants import require_variant
+        from harness.variants.axes import require_variant
 
         require_variant(variant)
         reason = self.unsupported(problem, variant)

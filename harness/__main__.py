@@ -1,13 +1,13 @@
 """``python -m harness`` is the command ``harness``."""
 
-from harness.safe_path import leave_current_folder
+from harness.runner.safe_path import leave_current_folder
 
 
 def main() -> None:
-    """The entry point of both; see :func:`harness.cli.main`."""
+    """The entry point of both; see :func:`harness.cli.app.main`."""
     leave_current_folder()
     # Not before: what it imports must not come from the current folder.
-    from harness.cli import main as command
+    from harness.cli.app import main as command
 
     command()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from harness.runs import Run
+    from harness.results.runfile import Run
 
 __all__ = ["render", "terminal_table", "write_report"]
 
@@ -29,13 +29,14 @@ def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -
     Args:
         runs: at least one.
         output: the folder; made if it is not there.
-        band: equivalence band of the verdicts, as a share of one; :data:`harness.stats.BAND` when None.
+        band: equivalence band of the verdicts, as a share of one; :data:`harness.results.statistics.BAND`
+        when None.
 
     Raises:
         ValueError: if there is no run, or the band is below zero or not finite.
         OSError: if the folder or the file cannot be written.
     """
-    from harness.stats import BAND
+    from harness.results.statistics import BAND
     from reports import page
 
     return page.write_page(runs, output, BAND if band is None else band)

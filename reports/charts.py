@@ -12,7 +12,7 @@ import seaborn as sns
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from reports import format as write
-from reports.frame import bandwidths, by_speed, measured, ordered_sizes, ordered_types
+from reports.dataset import bandwidths, by_speed, measured, ordered_sizes, ordered_types
 from reports.looks import looks
 from reports.ratios import Comparison
 from reports.svg import DASHES, SENTINEL, Entry, Panels

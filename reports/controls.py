@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.controls import twins
-from harness.levelling import Launches, is_control
-from harness.records import Record
-from harness.runs import Run
-from harness.stats import BAND, CONFIDENCE, Blocks, by_block, centre, ratio_interval, speed_ratio, verdict
+from harness.results.launch_correction import Launches, is_control
+from harness.results.record import Record
+from harness.results.runfile import Run
+from harness.results.statistics import (
+    BAND,
+    CONFIDENCE,
+    Blocks,
+    by_block,
+    centre,
+    ratio_interval,
+    speed_ratio,
+    verdict,
+)
+from harness.suites.control_cases import twins
 from reports import format as write
 from reports.tables import Cell, Line, Table, number_cell
 
@@ -27,7 +36,7 @@ HEADINGS = (
 def control_table(run: Run, band: float = BAND) -> Table:
     """A line for each A/A pair, and one for each device whose empty kernel has contexts of its own: those are
     compared with the ones that it shares with other cases, as all together level these
-    (:mod:`harness.levelling`). No lines of a run without controls.
+    (:mod:`harness.results.launch_correction`). No lines of a run without controls.
 
     ``band`` is the equivalence band of the verdicts.
     """

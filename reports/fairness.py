@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 _PLACES = {"device": "on the device", "host": "on the host", "parts": "in parts that the host must join"}
-"""In words, of :data:`backends.devices.ResultLocation`."""
+"""In words, of :data:`harness.devices.ResultLocation`."""
 
 
 def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
@@ -15,7 +15,7 @@ def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
     in nothing.
 
     Args:
-        first, second: rows of :func:`reports.frame.frame`.
+        first, second: rows of :func:`reports.dataset.frame`.
     """
     found = []
     if _differ(first, second, "location"):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from harness.stats import geometric_mean
+from harness.results.statistics import geometric_mean
 from reports import format as write
-from reports.frame import TOLERATED_EXCESS, by_speed, measured
+from reports.dataset import TOLERATED_EXCESS, by_speed, measured
 from reports.ratios import Comparison, Summary
 
 KINDS = {

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from harness.stats import geometric_mean
+from harness.results.statistics import geometric_mean
 from reports import format as write
-from reports.frame import ordered_sizes
+from reports.dataset import ordered_sizes
 from reports.headline import KINDS
 from reports.ratios import verdict_counts
 from reports.tables import Cell, Line, Table, number_cell

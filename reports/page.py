@@ -19,24 +19,24 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from backends import REGISTRY
-from harness.levelling import FEWEST_CONTEXTS
-from harness.stats import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
-from harness.stopping import NARROW
+from harness.results.launch_correction import FEWEST_CONTEXTS
+from harness.results.statistics import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
+from harness.results.stopping import NARROW
 from reports import format as write
-from reports.agreement import agreement_table, agreements, mean_table
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
+from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.controls import control_table
-from reports.frame import bandwidths, device_table, frame, measured
+from reports.dataset import bandwidths, device_table, frame, measured
 from reports.headline import Headline, headlines
-from reports.launching import launch_table
+from reports.ladders import Climb, climbs, steps_chart, steps_table
+from reports.launch_cost import launch_table
 from reports.libraries import library_table
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
-from reports.steps import Climb, climbs, steps_chart, steps_table
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
 
 if TYPE_CHECKING:
-    from harness.runs import Run
+    from harness.results.runfile import Run
 
 _CACHES = {
     "hot": "Hot: one source, in the cache where it fits",

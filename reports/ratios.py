@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from harness.stats import (
+from harness.results.statistics import (
     BAND,
     UNKNOWN,
     VERDICTS,
@@ -20,8 +20,8 @@ from harness.stats import (
     speed_ratio,
     verdict,
 )
+from reports.dataset import by_speed, measured, ordered_sizes
 from reports.fairness import differences
-from reports.frame import by_speed, measured, ordered_sizes
 
 FASTEST = "fastest"
 IDENTICAL = "same variant"
@@ -46,10 +46,10 @@ class Pair:
     """One ratio: speed of the first side over speed of the second, by the queue clock.
 
     gross: of queue. low, high: its interval (NaN with too few samples), and ``verdict`` what that says of the
-    first side (:data:`harness.stats.VERDICTS`). net: of queue less launch on both sides (NaN where a side has
-    no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high: its interval.
-    pairing: the FASTEST variant of each side, an IDENTICAL one on both, or FASTEST_IS_IDENTICAL. marks: what
-    makes it less than a plain pair, such as a host-bound side.
+    first side (:data:`harness.results.statistics.VERDICTS`). net: of queue less launch on both sides (NaN
+    where a side has no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high:
+    its interval. pairing: the FASTEST variant of each side, an IDENTICAL one on both, or
+    FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side.
     """
 
     physical: str
@@ -82,9 +82,9 @@ class Pair:
 class Summary:
     """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
 
-    verdicts: how many pairs have each, in the order of :data:`harness.stats.VERDICTS`, without those of none.
-    interval: of the gross ratio where there is one pair only. by_size: each size with its gross mean,
-    smallest first. marked: how many pairs carry a mark.
+    verdicts: how many pairs have each, in the order of :data:`harness.results.statistics.VERDICTS`, without
+    those of none. interval: of the gross ratio where there is one pair only. by_size: each size with its
+    gross mean, smallest first. marked: how many pairs carry a mark.
     """
 
     kind: str

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from harness.stats import CONFIDENCE, FEWEST_SAMPLES
+from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
-from reports.frame import TOLERATED_EXCESS
+from reports.dataset import TOLERATED_EXCESS
 from reports.ratios import BEST_LIBRARY, Comparison, verdict_counts
 
 

@@ -9,14 +9,14 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.stats import BAND, CONFIDENCE, ratio_interval, speed_ratio, verdict
+from harness.results.statistics import BAND, CONFIDENCE, ratio_interval, speed_ratio, verdict
 from reports import format as write
-from reports.frame import by_speed, frame, measured
+from reports.dataset import by_speed, frame, measured
 from reports.ratios import SIDES
 from reports.tables import status_counts
 
 if TYPE_CHECKING:
-    from harness.runs import Run
+    from harness.results.runfile import Run
 
 
 def terminal_table(run: Run) -> Table:

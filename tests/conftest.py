@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from backends import REGISTRY, Backend, BackendUnavailable, DeviceInfo, available, open_backend
-from harness.cases import select_devices
 from harness.pytest_plugin import add_options
+from harness.suites.expand import select_devices
 
 OWN_KERNELS = ("opencl", "cuda")
 """The roles of backends that run kernels of our own."""

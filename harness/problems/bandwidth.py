@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.dtypes import DTYPES, Dtype
 from harness.problems.base import Array, Verification, compare, require_sizes
+from harness.problems.dtypes import DTYPES, Dtype
 
 DIRECTIONS = ("read", "copy")
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.dtypes import Dtype, integer_range
 from harness.problems.base import Array
+from harness.problems.dtypes import Dtype, integer_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,11 @@ class Op:
 
     ``fields`` are the components of a result with the type each has: ``"element"`` (the array's own),
     ``"total"`` (its int64, uint64 or float64), ``"count"`` (uint64) or ``"place"``; a kernel's ``partial_t``
-    has the same fields in the same order, or keys of a value and its place (:mod:`harness.problems.keys`).
-    ``combine`` names the ufunc that merges two partials of a field; a field among ``places`` says where the
-    value of the field that is named there was first met. ``reference`` is the plain NumPy definition;
-    ``answer`` makes what is returned of one value a field and the number of elements.
+    has the same fields in the same order, or keys of a value and its place
+    (:mod:`harness.problems.packed_key`). ``combine`` names the ufunc that merges two partials of a field; a
+    field among ``places`` says where the value of the field that is named there was first met. ``reference``
+    is the plain NumPy definition; ``answer`` makes what is returned of one value a field and the number of
+    elements.
     """
 
     name: str

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.dtypes import DTYPES, Dtype, integer_range
-from harness.problems import keys
+from harness.problems import packed_key as keys
 from harness.problems.base import Array, Verification, compare, require_sizes
+from harness.problems.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.operations import OPS, Op, magnitude_of
 
 _PART = 2**16

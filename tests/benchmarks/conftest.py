@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from backends import DeviceInfo, open_backend
-from harness.environment import describe
-from harness.measure import Measurer, Options, Share
-from harness.records import Case
-from harness.session import Plan, Request, alone, discover, plan_run
-from harness.variants import label
+from harness.measure.measurer import Measurer, Options, Share
+from harness.results.record import Case
+from harness.runner.environment import describe
+from harness.runner.session import Plan, Request, alone, discover, plan_run
+from harness.variants.axes import label
 from tests.conftest import BENCHMARKS, benchmarks_only
 
 MeasurerOf = Callable[[Case], Measurer]

@@ -11,11 +11,11 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from backends import DeviceInfo
-from harness.measure import Share
-from harness.records import Case, Record
-from harness.runs import Run, strict_json
-from harness.variants import label
-from reports.frame import frame
+from harness.measure.measurer import Share
+from harness.results.record import Case, Record
+from harness.results.runfile import Run, strict_json
+from harness.variants.axes import label
+from reports.dataset import frame
 from tests.benchmarks.conftest import MeasurerOf
 
 

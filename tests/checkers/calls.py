@@ -25,15 +25,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from backends import Backend, Unsupported, open_backend, own_kernels
-from harness import sources
-from harness.defaults import default_variant
-from harness.dtypes import DTYPES
-from harness.ladders import LADDERS
+from backends import Backend, Unsupported, open_backend
+from backends.common import kernel_backend
+from harness.kernels import source as sources
+from harness.kernels.defaults import default_variant
+from harness.kernels.reduction_requirements import TEXEL
+from harness.kernels.source import Dialect
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.reduction_limits import TEXEL
-from harness.sources import Dialect
-from harness.variants import (
+from harness.problems.dtypes import DTYPES
+from harness.variants.axes import (
     AXES,
     BandwidthVariant,
     LaplaceVariant,
@@ -42,9 +42,10 @@ from harness.variants import (
     Variant,
     label,
 )
-from tests.checks import KERNELS, Point
-from tests.compiling import NVIDIA
-from tests.test_backend_variants import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
+from harness.variants.ladders import LADDERS
+from tests.kernels.test_backend_variants import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
+from tests.support.checks import KERNELS, Point
+from tests.support.compiling import NVIDIA
 
 MARK = "call: "
 """What a label's line begins with."""
@@ -176,7 +177,7 @@ def planted(name: str) -> Iterator[None]:
         assert old in sound, f"{old!r} is not in the source"
         return sound.replace(old, new)
 
-    with patch.object(own_kernels, "assemble", assemble):
+    with patch.object(kernel_backend, "assemble", assemble):
         yield
 
 

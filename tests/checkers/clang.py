@@ -21,15 +21,15 @@ from typing import Any
 
 import pytest
 
-from backends.devices import DeviceInfo
-from harness.defaults import default_variant
-from harness.dtypes import DTYPES
-from harness.planning import plan
+from harness.devices import DeviceInfo
+from harness.kernels.defaults import default_variant
+from harness.kernels.planner import plan
+from harness.kernels.source import assemble
 from harness.problems import Problem, Reduction
-from harness.sources import assemble
-from harness.variants import Variant
-from tests.checks import KERNELS
-from tests.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
+from harness.problems.dtypes import DTYPES
+from harness.variants.axes import Variant
+from tests.support.checks import KERNELS
+from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 CLANG = shutil.which("clang")
 

@@ -13,7 +13,7 @@ To add one, append a table to the file of its area in ``tests/checkers/planted``
     file = "kernels_cl/reduction/reduce.cl"
     old = "rest < length"                  # must occur exactly once in the file
     new = "rest + 1 < length"
-    tests = "tests/test_backend_reductions.py -k test_sizes"    # for pytest; a few seconds
+    tests = "tests/contract/test_backend_reductions.py -k test_sizes"    # for pytest; a few seconds
     breaks = "the last element is left out"
     needs = "gpu"                          # if no test sees it without a CUDA device; or "oclgrind"
 

@@ -1,0 +1,228 @@
+"""What the backends with kernels of our own share: a plan is built, allocated and bound the same way in each
+dialect.
+
+A dialect's backend says how to build, allocate, copy and launch; nothing here or there knows a variant.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from backends.base import POISON, Backend, Prepared
+from harness.devices import Array, DeviceArray, KernelTimes, Launch
+from harness.kernels.defaults import default_variant
+from harness.kernels.plan import Argument, Buffer, Events, Plan, PlannedLaunch, Scalar, Submission
+from harness.kernels.planner import plan
+from harness.kernels.requirements import violations
+from harness.kernels.source import Dialect, assemble, source_hash
+from harness.problems import Problem
+from harness.problems.accumulators import accumulator
+from harness.variants.axes import Variant
+
+Bound = Callable[[], Any]
+"""Enqueues one launch with its arguments fixed."""
+
+_COMMANDS: dict[Events, int] = {"off": 1, "on": 4, "profiled": 8}
+"""Of a launch and its event in NVIDIA's queue, rounded up generously: by how many fewer fit into it."""
+
+
+class OwnKernelBackend(Backend):
+    """A backend that runs the plans of :mod:`harness.kernels.planner` in one dialect."""
+
+    dialect: ClassVar[Dialect]
+
+    def __init__(self) -> None:
+        self._programs: dict[str, Any] = {}
+
+    def unsupported(self, problem: Problem, variant: Variant) -> str | None:
+        return "; ".join(violations(variant, problem, self.device)) or None
+
+    def default_variant(self, problem: Problem) -> Variant:
+        return default_variant(problem, self.device)
+
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        return PreparedPlan(self, problem, plan(problem, variant, self.device), sources)
+
+    def program(self, source: str) -> Any:
+        """The built program of an assembled source; each is built once while the backend is open."""
+        key = source_hash(source)
+        if key not in self._programs:
+            self._programs[key] = self._build(source)
+        return self._programs[key]
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """What the compiler is told beside the source."""
+        return ()
+
+    def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
+        """See :meth:`backends.base.Prepared.kernel_times`."""
+        return None
+
+    def _possible(self, submission: Submission) -> Submission:
+        """The submission that is as near as the API can come to this one; the record tells it."""
+        return submission
+
+    # --- what a dialect's backend implements ---
+
+    @abstractmethod
+    def _build(self, source: str) -> Any:
+        """Compiles a source into a program; raises BuildError."""
+
+    @abstractmethod
+    def _kernel(self, program: Any, launch: PlannedLaunch) -> tuple[Any, Launch]:
+        """A new kernel object of a program, and what the compiler tells of it."""
+
+    @abstractmethod
+    def _bind(
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+    ) -> Bound:
+        """Fixes a kernel's arguments (handles, NumPy scalars); ``submission`` is None where :meth:`_elapsed`
+        will call it.
+        """
+
+    @abstractmethod
+    def _elapsed(self, calls: Sequence[Bound]) -> float:
+        """Seconds from the start of the first of these launches to the end of the last, by the API's own
+        timer.
+        """
+
+    @abstractmethod
+    def _allocate(self, nbytes: int) -> Any:
+        """Device memory; raises OutOfDeviceMemory."""
+
+    @abstractmethod
+    def _image(self, source: DeviceArray) -> Any:
+        """The source as an image whose texels are four of its elements; it shares the source's memory."""
+
+    @abstractmethod
+    def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
+        """Enqueues setting memory to a pattern, repeated: ``nbytes`` is a multiple of its length."""
+
+    @abstractmethod
+    def _download(self, handle: Any, host: Array) -> None:
+        """Waits for all work, then copies from the start of device memory into a contiguous host array."""
+
+    @abstractmethod
+    def _free(self, handle: Any) -> None:
+        """Frees device memory."""
+
+
+class PreparedPlan(Prepared):
+    """A plan with its memory allocated, its program built and its launches bound, once for each source."""
+
+    def __init__(
+        self, backend: OwnKernelBackend, problem: Problem, plan: Plan, sources: Sequence[DeviceArray]
+    ) -> None:
+        self._backend, self._problem, self._plan, self._sources = backend, problem, plan, sources
+        source = assemble(backend.dialect, plan.files, plan.macros)
+        self.source_hash = source_hash(source)
+        self.result_location = plan.result_location
+        self.build_options = backend.build_options
+        self.accumulator = accumulator(problem)
+        self.answers = max(1, len(plan.ring))
+        self.submits = backend._possible(plan.submission)
+        self.commands_per_launch = _COMMANDS[self.submits.events]
+        self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
+        self._program = backend.program(source)
+        self._buffers: list[dict[str, Any]] = []
+        self._images: dict[int, Any] = {}
+        self._timed: dict[tuple[int, int], list[Bound]] = {}
+        self._last = self._turn = 0
+        try:
+            self._allocate()
+            self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
+            self._calls = [
+                [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
+                for turn in range(self.answers)
+            ]
+        except BaseException:
+            self.close()
+            raise
+
+    def _allocate(self) -> None:
+        shared = {} if self._plan.per_source else self._allocate_set()
+        for _ in self._sources:
+            self._buffers.append(self._allocate_set() if self._plan.per_source else shared)
+
+    def _allocate_set(self) -> dict[str, Any]:
+        buffers = {name: self._backend._allocate(nbytes) for name, nbytes in self._plan.buffers.items()}
+        for name, pattern in self._plan.initial.items():
+            self._backend._fill(buffers[name], self._plan.buffers[name], pattern)
+        return buffers
+
+    def _bound(
+        self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: Submission | None
+    ) -> list[Bound]:
+        """Launches on source ``i``, with the plan's ring moved up by ``turn`` places."""
+        bound = []
+        for launch in launches:
+            kernel, _ = self._backend._kernel(self._program, launch)
+            arguments = [self._argument(argument, i, turn) for argument in launch.arguments]
+            bound.append(self._backend._bind(kernel, launch, arguments, submission))
+        return bound
+
+    def _argument(self, argument: Argument, i: int, turn: int) -> Any:
+        if isinstance(argument, Scalar):
+            return np.dtype(argument.dtype).type(argument.value)
+        if isinstance(argument, Buffer):
+            return self._buffer(argument.name, i, turn)
+        return self._image_of(i) if argument.is_image else self._sources[i].handle
+
+    def _buffer(self, name: str, i: int, turn: int) -> Any:
+        ring = self._plan.ring
+        if name in ring:
+            name = ring[(ring.index(name) + turn) % len(ring)]
+        return self._buffers[i][name]
+
+    def _image_of(self, i: int) -> Any:
+        if i not in self._images:
+            self._images[i] = self._backend._image(self._sources[i])
+        return self._images[i]
+
+    def enqueue(self, i: int) -> None:
+        self._last = i = i % len(self._sources)
+        self._take_turn()
+        for call in self._calls[self._turn][i]:
+            call()
+
+    def _take_turn(self) -> None:
+        """Moves the plan's ring up for the call that comes."""
+        self._turn = (self._turn + 1) % len(self._calls)
+
+    def result(self) -> Any:
+        for call in self._bound(self._plan.readback, self._last, self._turn, self.submits):
+            call()
+        raw = np.empty(self._plan.result_count, self._plan.result_dtype)
+        self._backend._download(self._buffer(self._plan.result, self._last, self._turn), raw)
+        return self._problem.finish(raw)
+
+    def poison(self) -> None:
+        for buffers in self._buffers if self._plan.per_source else self._buffers[:1]:
+            for name, handle in buffers.items():
+                self._backend._fill(
+                    handle, self._plan.buffers[name], self._plan.initial.get(name, bytes([POISON]))
+                )
+        self._backend.synchronize()
+
+    def event_seconds(self, i: int) -> float | None:
+        i %= len(self._sources)
+        self._take_turn()
+        key = self._turn, i
+        if key not in self._timed:
+            self._timed[key] = self._bound(self._plan.launches, i, self._turn, None)
+        return self._backend._elapsed(self._timed[key])
+
+    def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:
+        return self._backend._kernel_times(self, sources)
+
+    def close(self) -> None:
+        distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
+        distinct |= {id(image): image for image in self._images.values()}
+        self._buffers, self._calls, self._images = [], [], {}
+        for handle in distinct.values():
+            self._backend._free(handle)

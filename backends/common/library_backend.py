@@ -1,0 +1,157 @@
+"""What the library baselines share: what none of them runs, calls bound to their sources, and what a reader
+must know of their answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from backends.base import POISON, Backend, Prepared
+from backends.errors import BackendError
+from harness.devices import Array, Departure, KernelTimes, ResultLocation
+from harness.problems import Laplace, Problem, Reduction
+from harness.variants.axes import Plain, Variant
+
+_TOLD: dict[Departure, str] = {
+    "nan": "a NaN may be passed over, not propagated",
+    "extreme": "an array of nothing but its type's extreme value is answered with 0",
+    "infinity": "an array of nothing but infinities may be answered with the largest finite number",
+    "subnormal": "subnormal numbers count as zero",
+}
+
+Call = Callable[[], Sequence[Any]]
+"""Enqueues one call; returns what holds its values, one for each field of the answer (an image: one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """One call a source, and what their ledger says; see :class:`backends.base.Prepared`."""
+
+    each: Sequence[Call]
+    accumulator: str = ""
+    note: str = ""
+    calls_per_result: int = 1
+    result_location: ResultLocation = "device"
+
+
+class LibraryBackend(Backend):
+    """A library's own functions: no variants, no limits, and of the problems those that it has.
+
+    ``adds_others``: whether it has sums of something else than the elements themselves.
+    """
+
+    adds_others: ClassVar[bool] = False
+
+    def unsupported(self, problem: Problem, variant: Variant) -> str | None:
+        if not isinstance(problem, (Reduction, Laplace)):
+            return "a library measures no limits here"
+        if not isinstance(variant, Plain):
+            return "a library has no variants"
+        limit = self.device.max_allocation_bytes
+        if problem.source_bytes > limit:
+            return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
+        if isinstance(problem, Reduction):
+            if problem.parts.adds_others and not self.adds_others:
+                return f"no function of this library is used for {problem.op} here"
+            return self._lacks_reduction(problem)
+        return self._lacks_laplace(problem)
+
+    def default_variant(self, problem: Problem) -> Variant:
+        return Plain()
+
+    def _lacks_reduction(self, problem: Reduction) -> str | None:
+        """Why the library cannot run this reduction; None when it can."""
+        return None
+
+    def _lacks_laplace(self, problem: Laplace) -> str | None:
+        """Why the library cannot run this filter; None when it can."""
+        return None
+
+    # --- what the prepared calls ask their backend for ---
+
+    def _fetch(self, handle: Any) -> Array:
+        """Waits for what a call left in ``handle`` and copies it to the host."""
+        return np.array(handle)
+
+    def _spoiled(self, handle: Any) -> Any:
+        """``handle`` filled with garbage, or garbage in its place where it cannot be written."""
+        value = np.asarray(handle)
+        garbage = np.full(value.nbytes, POISON, np.uint8).view(value.dtype).reshape(value.shape)
+        if value is handle:
+            value[...] = garbage
+            return value
+        return garbage
+
+    def _elapsed(self, calls: Sequence[Callable[[], Any]]) -> float | None:
+        """Seconds of these calls by the API's own timer; None where it has none."""
+        return None
+
+    def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
+        """See :meth:`backends.base.Prepared.kernel_times`."""
+        return None
+
+
+class PreparedCalls(Prepared):
+    """One call a source; ``finish`` makes the answer of the values that the last call left."""
+
+    def __init__(self, backend: LibraryBackend, problem: Problem, calls: Calls) -> None:
+        self._backend, self._problem, self._calls = backend, problem, calls.each
+        self._values: Sequence[Any] = ()
+        self.accumulator, self.calls_per_result = calls.accumulator, calls.calls_per_result
+        self.result_location = calls.result_location
+        told = (_TOLD[departure] for departure in sorted(backend.departures(problem)))
+        self.note = joined(calls.note, *told)
+
+    def enqueue(self, i: int) -> None:
+        self._values = self._calls[i % len(self._calls)]()
+
+    def result(self) -> Any:
+        if not self._values:
+            raise BackendError(f"{self._backend.name}: there is no result before a call")
+        values = [self._backend._fetch(value) for value in self._values]
+        if isinstance(self._problem, Reduction):
+            return self._problem.answer([value.reshape(-1)[0] for value in values])
+        return values[0]
+
+    def poison(self) -> None:
+        self._values = [self._backend._spoiled(value) for value in self._values]
+
+    def event_seconds(self, i: int) -> float | None:
+        return self._backend._elapsed([partial(self.enqueue, i)])
+
+    def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:
+        return self._backend._kernel_times(self, sources)
+
+    def close(self) -> None:
+        self._values = ()
+
+
+def each(functions: Sequence[Callable[[Any], Any]], array: Any) -> list[Any]:
+    """What every function gives for one array: the call of a library with a function for each field."""
+    return [function(array) for function in functions]
+
+
+def joined(*remarks: str) -> str:
+    """Remarks as one note; empty ones are left out."""
+    return "; ".join(filter(None, remarks))
+
+
+def field_types(problem: Reduction, **own: str) -> str:
+    """The accumulators of a reduction's fields, joined: the element type, where ``own`` names no other."""
+    return ", ".join(dict.fromkeys(own.get(name, problem.dtype) for name in problem.parts.combine))
+
+
+def nan_in_extremes(problem: Problem) -> frozenset[Departure]:
+    """The departure of a library whose minimum and maximum do not propagate NaN."""
+    if (
+        isinstance(problem, Reduction)
+        and problem.element.is_float
+        and "element" in problem.parts.fields.values()
+    ):
+        return frozenset({"nan"})
+    return frozenset()

@@ -1,0 +1,89 @@
+"""The CUDA backend: our kernels in CUDA C++ through pycuda, compiled by NVRTC: no nvcc is needed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from backends.common.kernel_backend import Bound, OwnKernelBackend
+from backends.cuda import nvrtc
+from backends.cuda.pycuda_context import drv, typed_errors
+from backends.cuda.pycuda_device import PycudaBackend, bytes_of, packed
+from backends.cuda.texture import Texture
+from backends.errors import Unsupported
+from harness.devices import Array, DeviceArray, Launch
+from harness.kernels.plan import PlannedLaunch, Submission
+from harness.kernels.source import Dialect
+
+
+class CudaBackend(PycudaBackend, OwnKernelBackend):
+    """Our kernels on one CUDA device."""
+
+    name: ClassVar[str] = "cuda"
+    dialect: ClassVar[Dialect] = "cu"
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        return nvrtc.options(self._capability)
+
+    def _free_all(self) -> None:
+        self._programs.clear()
+
+    def _build(self, source: str) -> Any:
+        return self._module(source)
+
+    def _kernel(self, program: Any, launch: PlannedLaunch) -> tuple[Any, Launch]:
+        with typed_errors(f"loading kernel {launch.kernel}"):
+            kernel = program.get_function(launch.kernel)
+            # Asked for its attributes the driver loads the kernel now; loading it behind a gate could hang.
+            registers, most = kernel.num_regs, kernel.max_threads_per_block
+            spills, local = kernel.local_size_bytes, kernel.shared_size_bytes
+        items = math.prod(launch.group_size)
+        if items > most:
+            raise Unsupported(
+                f"{self.device.key}: kernel {launch.kernel} has {registers} registers a work-item (thread), "
+                f"so its groups have at most {most} work-items, not {items}"
+            )
+        return kernel, Launch(launch.kernel, launch.num_groups, launch.group_size, local, registers, spills)
+
+    def _bind(
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+    ) -> Bound:
+        # pycuda's public calls pack the arguments each time; this is what they call in the end.
+        fixed = packed(arguments)
+        bound = partial(kernel._launch_kernel, launch.num_groups, launch.group_size, fixed, 0, self._stream)
+        if submission is None or submission.events == "off":
+            return bound
+        flags = drv.event_flags.DEFAULT if submission.events == "profiled" else drv.event_flags.DISABLE_TIMING
+        event = drv.Event(flags)
+
+        def with_event() -> None:
+            bound()
+            event.record(self._stream)
+
+        return with_event
+
+    def _image(self, source: DeviceArray) -> Texture:
+        self._activate()
+        return Texture(source)
+
+    def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
+        with typed_errors(f"filling {nbytes} bytes"):
+            if len(pattern) == 1:
+                drv.memset_d8_async(handle, pattern[0], nbytes, self._stream)
+                return
+            repeated = np.frombuffer(pattern * (nbytes // len(pattern)), np.uint8)
+            drv.memcpy_htod_async(handle, bytes_of(repeated), self._stream)
+            self._stream.synchronize()
+
+    def _download(self, handle: Any, host: Array) -> None:
+        with typed_errors("fetching the result"):
+            drv.memcpy_dtoh_async(bytes_of(host), handle, self._stream)
+            self._stream.synchronize()
+
+    def _free(self, handle: Any) -> None:
+        handle.free()

@@ -1,0 +1,131 @@
+"""Compiles CUDA C++ to machine code (cubin) with NVRTC: needs neither nvcc nor GPU, and keeps the results."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from platformdirs import user_cache_path
+
+from backends.errors import BackendUnavailable, BuildError
+
+OPTIONS = ("--std=c++17",)
+_HOW_TO_GET = "pip install cuda-bindings nvidia-cuda-nvrtc"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_log = logging.getLogger(__name__)
+
+
+class Compiled(NamedTuple):
+    """Machine code, and what the compiler said: warnings, mostly nothing."""
+
+    cubin: bytes
+    log: str
+
+
+def version() -> tuple[int, int]:
+    """Major and minor version of NVRTC.
+
+    Raises:
+        BackendUnavailable: if cuda-bindings or the NVRTC library is not installed.
+    """
+    nvrtc = _nvrtc()
+    try:
+        major, minor = _checked(nvrtc.nvrtcVersion())
+    except (RuntimeError, OSError) as error:  # what cuda-bindings raises when it finds no libnvrtc
+        raise BackendUnavailable(f"NVRTC is missing ({error})", _HOW_TO_GET) from error
+    return major, minor
+
+
+def compile_cubin(source: str, capability: tuple[int, int], cache: Path | None = None) -> bytes:
+    """Machine code of a CUDA C++ source for a compute capability, from the disk cache where it has it.
+
+    Args:
+        source: as :func:`harness.kernels.source.assemble` gives it.
+        capability: (9, 0) for sm_90.
+        cache: folder of the cache; the user's cache folder when None.
+
+    Raises:
+        BackendUnavailable: if NVRTC is not installed.
+        BuildError: if the source does not compile, or NVRTC does not know the capability.
+    """
+    flags = options(capability)
+    key = hashlib.sha256(repr((version(), flags, source)).encode()).hexdigest()
+    path = (cache or user_cache_path("opencl-cuda-harness") / "cubin") / f"{key}.cubin"
+    cubin = _read(path)
+    if cubin is None:
+        cubin = compile_source(source, capability).cubin
+        _write(path, cubin)
+    return cubin
+
+
+def compile_source(source: str, capability: tuple[int, int]) -> Compiled:
+    """As :func:`compile_cubin`, always compiling, with the compiler's log."""
+    version()
+    nvrtc = _nvrtc()
+    flags = options(capability)
+    program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []))
+    try:
+        status = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])[0]
+        size = _checked(nvrtc.nvrtcGetProgramLogSize(program))
+        text = _filled(nvrtc.nvrtcGetProgramLog, program, size).rstrip(b"\0").decode(errors="replace").strip()
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            said = text or f"{status.name}; this NVRTC ({version()}) may not know the architecture"
+            raise BuildError(f"NVRTC: the kernel does not compile with {' '.join(flags)}", source, said)
+        cubin = _filled(nvrtc.nvrtcGetCUBIN, program, _checked(nvrtc.nvrtcGetCUBINSize(program)))
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    return Compiled(cubin, text)
+
+
+def options(capability: tuple[int, int]) -> tuple[str, ...]:
+    """What NVRTC is told for a compute capability."""
+    return (f"--gpu-architecture=sm_{capability[0]}{capability[1]}", *OPTIONS)
+
+
+def _nvrtc() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError as error:
+        raise BackendUnavailable(str(error), _HOW_TO_GET) from error
+    return nvrtc
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    """The values of an answer whose first is the status; one value by itself."""
+    status, *values = answer
+    if int(status):
+        raise RuntimeError(f"NVRTC failed: {status!r}")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _filled(get: Any, program: Any, size: int) -> bytes:
+    """What an NVRTC function writes into a buffer of ``size`` bytes."""
+    # cuda-bindings fills bytes in place, and Python shares those of length 1: one more makes them ours alone.
+    buffer = bytes(size + 1)
+    _checked(get(program, buffer))
+    return buffer[:size]
+
+
+def _read(path: Path) -> bytes | None:
+    """A cached cubin; None where there is none or its checksum, stored before it, is wrong."""
+    try:
+        entry = path.read_bytes()
+    except OSError:
+        return None
+    digest, cubin = entry[:_DIGEST_BYTES], entry[_DIGEST_BYTES:]
+    return cubin if hashlib.sha256(cubin).digest() == digest else None
+
+
+def _write(path: Path, cubin: bytes) -> None:
+    """Stores a cubin at once or not at all: other processes may read and write the same entry."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            whole = Path(folder) / path.name
+            whole.write_bytes(hashlib.sha256(cubin).digest() + cubin)
+            whole.replace(path)
+    except OSError as error:
+        _log.warning("the cubin cache %s cannot be written (%s): kernels are compiled each time", path, error)

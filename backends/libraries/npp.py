@@ -1,0 +1,230 @@
+"""The NPP backend, a library baseline: NVIDIA's image and signal functions, called through ctypes.
+
+Version 13, whose functions all take a context that names the stream. Scratch memory is allocated once;
+results stay on the device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from cuda.bindings import driver
+from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
+
+from backends.base import Prepared
+from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
+from backends.cuda.driver import DeviceView, DriverBackend, call
+from backends.errors import BackendError, BackendUnavailable
+from backends.libraries.npp_functions import (
+    FILTERS,
+    REDUCTIONS,
+    Context,
+    Function,
+    Point,
+    Size,
+    filter_name,
+)
+from harness.devices import Departure, DeviceArray, DeviceInfo
+from harness.problems import Laplace, Problem, Reduction
+from harness.variants.axes import Variant
+
+_VERSION = "13"
+_HOW_TO_GET = "pip install nvidia-npp, or install the CUDA toolkit with its NPP"
+_MASK_3X3, _REPLICATE = 200, 2
+"""NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
+_MAX_SIDE = 2**31 - 1
+_MAX_SUM = 2**31 - 1
+_MAX_COUNT = 2**15
+_MAX_COUNT_OF_ALL = 2**27
+"""Seen on an H200 with NPP 13.0: sums of longer rows wrap; of 65762 of a row's 70001 bytes it counted 1762,
+of 252171353 of an image's 2^28 bytes 2^27 fewer.
+"""
+
+
+class NppBackend(DriverBackend):
+    """One CUDA device; NPP's functions on our stream."""
+
+    name: ClassVar[str] = "npp"
+
+    def __init__(self, info: DeviceInfo) -> None:
+        super().__init__(info)
+        self._npp = _context(self._device, info.index, int(self._stream))
+
+    @classmethod
+    def _device_count(cls) -> int:
+        for name in ("nppist", "npps", "nppif"):
+            _library(name)
+        return super()._device_count()
+
+    def departures(self, problem: Problem) -> frozenset[Departure]:
+        found = nan_in_extremes(problem)
+        return found | {"infinity"} if found else found
+
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        views = [source.handle for source in sources]
+        self._activate()
+        if isinstance(problem, Reduction):
+            return PreparedCalls(self, problem, self._reductions(problem, views))
+        assert isinstance(problem, Laplace)
+        return PreparedCalls(self, problem, self._filters(problem, views))
+
+    def _reductions(self, problem: Reduction, views: Sequence[DeviceView]) -> Calls:
+        function = REDUCTIONS[problem.op, problem.dtype]
+        size = (ctypes.c_size_t(problem.size),) if function.signal else _image(problem)
+        scratch = self._new((self._scratch_bytes(function, size),), np.dtype(np.uint8))
+        results = [self._new((1,), np.dtype(dtype)) for dtype in function.results]
+        extra = [kind(value) for kind, value in function.extra]
+        run = getattr(_library(function.library), function.name)
+        each = []
+        for view in views:
+            source = () if function.signal else (ctypes.c_int(_row_bytes(problem)),)
+            outputs = [ctypes.c_void_p(result.pointer) for result in results]
+            buffer = ctypes.c_void_p(scratch.pointer)
+            tail = (*outputs, *extra, buffer) if function.scratch_last else (buffer, *outputs)
+            arguments = (ctypes.c_void_p(view.pointer), *source, *size, *tail, self._npp)
+            each.append(_Bound(run, arguments, tuple(results), (scratch, view)))
+        accumulator = ", ".join(dict.fromkeys(function.results))
+        return Calls(each, accumulator, note=function.name)
+
+    def _scratch_bytes(self, function: Function, size: Sequence[Any]) -> int:
+        needed = ctypes.c_size_t()
+        ask = getattr(_library(function.library), function.scratch_name)
+        _run(ask, *size, ctypes.byref(needed), self._npp)
+        return needed.value
+
+    def _filters(self, problem: Laplace, views: Sequence[DeviceView]) -> Calls:
+        name = filter_name(problem)
+        run = getattr(_library("nppif"), name)
+        target = self._new(problem.shape, np.dtype(problem.dtype))
+        whole = Size(problem.width, problem.height)
+        source_step = problem.pitch * problem.element.itemsize
+        target_step = problem.row_elements * problem.element.itemsize
+        each = []
+        for view in views:
+            source = (ctypes.c_void_p(view.pointer), ctypes.c_int(source_step), whole, Point(0, 0))
+            written = (ctypes.c_void_p(target.pointer), ctypes.c_int(target_step), whole)
+            arguments = (*source, *written, ctypes.c_int(_MASK_3X3), ctypes.c_int(_REPLICATE), self._npp)
+            each.append(_Bound(run, arguments, (target,), (view,)))
+        return Calls(each, note=name)
+
+    def _lacks_reduction(self, problem: Reduction) -> str | None:
+        function = REDUCTIONS.get((problem.op, problem.dtype))
+        if problem.parts.places:
+            return "NPP's MinMaxIndx does not say which of equal extremes it names"
+        if function is None:
+            return f"NPP has no function for {problem.op} of {problem.dtype}"
+        if not function.signal and max(_row_bytes(problem), problem.size) > _MAX_SIDE:
+            return f"NPP's images have sides of at most {_MAX_SIDE}, of bytes a row and of pixels"
+        return None if function.signal else _overflow(problem)
+
+    def _lacks_laplace(self, problem: Laplace) -> str | None:
+        if (problem.mask, problem.border, problem.output) != ("eight_negated", "replicate", "laplacian"):
+            return (
+                "NPP's Laplace filter has the mask eight_negated, unsharpened, and the border replicate only"
+            )
+        if problem.dtype not in FILTERS:
+            return f"NPP's Laplace filter has no {problem.dtype}"
+        return None
+
+
+def _run(function: Any, *arguments: Any) -> None:
+    """Calls a function of NPP.
+
+    Raises:
+        BackendError: when NPP refuses; positive codes are warnings.
+    """
+    status = function(*arguments)
+    if status < 0:
+        raise BackendError(f"NPP, {function.__name__}: status {status}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A call with its arguments fixed, and the memory that must live as long as it can be made."""
+
+    function: Any
+    arguments: tuple[Any, ...]
+    results: tuple[DeviceView, ...]
+    memory: tuple[DeviceView, ...]
+
+    def __call__(self) -> Sequence[DeviceView]:
+        _run(self.function, *self.arguments)
+        return self.results
+
+
+def _width(problem: Reduction) -> int:
+    """Elements of a row: the problem's last axis."""
+    return problem.shape[-1] if problem.shape else 1
+
+
+def _image(problem: Reduction) -> tuple[Size]:
+    """The source as NPP's image."""
+    return (Size(_width(problem), problem.size // _width(problem)),)
+
+
+def _row_bytes(problem: Reduction) -> int:
+    return _width(problem) * problem.element.itemsize
+
+
+def _overflow(problem: Reduction) -> str | None:
+    """Why NPP's image function would answer wrongly, as it keeps the total of a row in a narrow type."""
+    width = _width(problem)
+    if problem.op == "count_nonzero" and width > _MAX_COUNT:
+        return f"NPP miscounts in rows of more than {_MAX_COUNT} elements, such as these {width}"
+    if problem.op == "count_nonzero" and problem.size > _MAX_COUNT_OF_ALL:
+        return f"NPP miscounts among more than {_MAX_COUNT_OF_ALL} elements, such as these {problem.size}"
+    if problem.op != "sum":
+        return None
+    if problem.element.is_float:
+        return f"NPP adds {problem.dtype} in {problem.dtype}"
+    if width * _largest(problem) > _MAX_SUM:
+        return f"NPP adds the {width} {problem.dtype} of a row in 32 bits, which may overflow"
+    return None
+
+
+def _largest(problem: Reduction) -> int:
+    """The largest magnitude of an element."""
+    info = np.iinfo(problem.dtype)
+    return max(-int(info.min), int(info.max))
+
+
+def _context(device: Any, index: int, stream: int) -> Context:
+    """NPP's description of the device and the stream."""
+
+    def attribute(name: str) -> int:
+        which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(call(driver.cuDeviceGetAttribute, which, device))
+
+    return Context(
+        stream,
+        index,
+        attribute("MULTIPROCESSOR_COUNT"),
+        attribute("MAX_THREADS_PER_MULTIPROCESSOR"),
+        attribute("MAX_THREADS_PER_BLOCK"),
+        attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
+        attribute("COMPUTE_CAPABILITY_MAJOR"),
+        attribute("COMPUTE_CAPABILITY_MINOR"),
+        int(call(driver.cuStreamGetFlags, stream)),
+        0,
+    )
+
+
+@cache
+def _library(name: str) -> ctypes.CDLL:
+    """One of NPP's libraries: the wheel's, the toolkit's or the system's.
+
+    Raises:
+        BackendUnavailable: when it is missing or of another version.
+    """
+    try:
+        path = load_nvidia_dynamic_lib(name).abs_path
+    except DynamicLibNotFoundError as error:
+        raise BackendUnavailable(f"NPP is missing ({name})", _HOW_TO_GET) from error
+    if f".so.{_VERSION}" not in path:
+        raise BackendUnavailable(f"{path} is not of NPP {_VERSION}", _HOW_TO_GET)
+    return ctypes.CDLL(path)

@@ -1,0 +1,144 @@
+"""The functions of OpenCV that its backends time, the same for arrays (the processor) and UMat (OpenCL).
+
+A reduction's source is one row: several functions run over a column many times more slowly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import cv2
+import numpy as np
+
+from backends.common.library_backend import Call, field_types
+from harness.devices import Array
+from harness.problems import Laplace, Problem, Reduction
+
+MAX_COLUMNS = 2**31 - 1
+"""OpenCV's sizes are of C's int."""
+
+_PROBE = 1024
+"""Elements: enough for every vectorised path."""
+
+_SINCE_5 = frozenset({"uint32", "int64", "uint64", "float16"})
+"""Types whose reductions came with OpenCV 5; before, Python's arrays of them were cast or refused."""
+
+BORDERS = {
+    "constant": cv2.BORDER_CONSTANT,
+    "replicate": cv2.BORDER_REPLICATE,
+    "reflect": cv2.BORDER_REFLECT,
+    "reflect_101": cv2.BORDER_REFLECT_101,
+}
+"""The borders that OpenCV's filters have."""
+
+_LAPLACIAN_KSIZE = {"four": 1, "diagonal": 3}
+"""The masks that ``cv2.Laplacian`` has; the others take ``cv2.filter2D``, which it calls too."""
+
+
+def _extremes_and_places(row: Any) -> list[Any]:
+    lowest, highest, (lowest_at, _), (highest_at, _) = cv2.minMaxLoc(row)
+    return [lowest, highest, lowest_at, highest_at]
+
+
+_REDUCTIONS: dict[str, Callable[[Any], list[Any]]] = {
+    "min": lambda row: [cv2.minMaxLoc(row)[0]],
+    "max": lambda row: [cv2.minMaxLoc(row)[1]],
+    "minmax": lambda row: list(cv2.minMaxLoc(row)[:2]),
+    "minmaxloc": _extremes_and_places,
+    "sum": lambda row: [cv2.sumElems(row)[0]],
+    "count_nonzero": lambda row: [cv2.countNonZero(row)],
+}
+
+_NOTES = {
+    "sum": "cv2.sumElems, in float64: integers are exact while no partial sum passes 2^53",
+    "count_nonzero": "cv2.countNonZero",
+}
+
+
+def lacks_reduction(problem: Reduction) -> str | None:
+    """Why OpenCV cannot run this reduction; None when it can."""
+    if problem.op not in _REDUCTIONS:
+        return f"OpenCV's functions are not used for {problem.op} here"
+    if problem.dtype in _SINCE_5 and not hasattr(cv2, "CV_64S"):
+        return f"OpenCV {cv2.__version__} has no {problem.dtype}; OpenCV 5 has"
+    if problem.dtype in ("int64", "uint64") and problem.op != "count_nonzero":
+        return f"OpenCV returns float64, which does not hold every {problem.dtype}"
+    if problem.size > MAX_COLUMNS:
+        return f"OpenCV's matrices have at most {MAX_COLUMNS} columns, not {problem.size}"
+    return _answers_wrongly(problem)
+
+
+def _answers_wrongly(problem: Reduction) -> str | None:
+    """What this version of OpenCV does wrong, found by trying; None where nothing is known."""
+    if problem.op == "sum" and not problem.element.is_float and not _sums_exactly(problem.dtype):
+        return f"OpenCV {cv2.__version__} adds {problem.dtype} in 32 bits, which overflow"
+    if problem.op == "count_nonzero" and problem.element.itemsize == 8 and not _counts_whole(problem.dtype):
+        return f"OpenCV {cv2.__version__} looks at 32 bits of {problem.dtype} only"
+    return None
+
+
+@cache
+def _sums_exactly(dtype: str) -> bool:
+    """Whether extreme values add up: in OpenCV 5.0 the vectorised sum of 32-bit integers wraps."""
+    largest = int(np.iinfo(dtype).max)
+    row = np.full((1, _PROBE), largest, dtype)
+    return bool(cv2.sumElems(row)[0] == _PROBE * largest)
+
+
+@cache
+def _counts_whole(dtype: str) -> bool:
+    """Whether values count whose lower half is zero: in OpenCV 5.0 64-bit integers are cut to 32 bits."""
+    return bool(cv2.countNonZero(np.full((1, _PROBE), 2**32, dtype)) == _PROBE)
+
+
+def lacks_laplace(problem: Laplace) -> str | None:
+    """Why OpenCV cannot run this filter; None when it can."""
+    if problem.border not in BORDERS:
+        return f"OpenCV's filters have no border {problem.border}"
+    if problem.border == "constant" and problem.border_value != 0:
+        return "OpenCV's filters know no other constant border than 0"
+    return None
+
+
+def note(problem: Problem) -> str:
+    """Which of OpenCV's functions it is, and what a reader must know of it."""
+    if isinstance(problem, Laplace):
+        return "cv2.filter2D" if _ksize(problem) is None else "cv2.Laplacian"
+    assert isinstance(problem, Reduction)
+    return _NOTES.get(problem.op, "cv2.minMaxLoc, which finds both extremes and their places")
+
+
+def accumulator(problem: Problem) -> str:
+    """The type of OpenCV's arithmetic, as far as its documentation or its results tell."""
+    if isinstance(problem, Reduction):
+        return field_types(problem, total="float64", count="int32")
+    return "float32"
+
+
+def reduction(problem: Reduction, row: Any) -> Call:
+    """The call that reduces a source of shape (1, size)."""
+    return partial(_REDUCTIONS[problem.op], row)
+
+
+def laplace(problem: Laplace, image: Any, target: Any) -> Call:
+    """The call that filters an image of the problem's shape into ``target``, of the same shape and type."""
+    border = BORDERS[problem.border]
+    ksize = _ksize(problem)
+    if ksize is not None:
+        run = partial(cv2.Laplacian, image, -1, target, ksize, borderType=border)
+    else:
+        run = partial(cv2.filter2D, image, -1, weights(problem), target, borderType=border)
+    return lambda: [run()]
+
+
+def _ksize(problem: Laplace) -> int | None:
+    """What ``cv2.Laplacian`` takes for the mask; None where it has not got it."""
+    return _LAPLACIAN_KSIZE.get(problem.mask) if problem.output == "laplacian" else None
+
+
+def weights(problem: Laplace) -> Array:
+    """The 3x3 mask, in float32."""
+    centre, edge, corner = problem.coefficients
+    return np.array([[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]], np.float32)

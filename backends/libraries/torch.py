@@ -1,0 +1,126 @@
+"""The PyTorch backend, a library baseline: its own reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from backends.base import POISON, Prepared
+from backends.common.library_backend import Calls, PreparedCalls, field_types
+from backends.cuda.driver import DriverBackend
+from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
+from harness.devices import Array, DeviceArray, DeviceInfo
+from harness.problems import Laplace, Problem, Reduction
+from harness.variants.axes import Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
+"""Types that PyTorch stores, but hardly computes with."""
+
+
+class TorchBackend(DriverBackend):
+    """One CUDA device through PyTorch, on our stream; what calls allocate comes from PyTorch's cache."""
+
+    name: ClassVar[str] = "torch"
+
+    def __init__(self, info: DeviceInfo) -> None:
+        self._torch_stream: Any = None
+        super().__init__(info)
+        self._torch_stream = torch.cuda.ExternalStream(int(self._stream), device=info.index)
+        self._activate()
+
+    @classmethod
+    def _device_count(cls) -> int:
+        if not torch.cuda.is_available():
+            raise BackendUnavailable(
+                f"PyTorch {torch.__version__} finds no CUDA device, or was built without CUDA",
+                "see nvidia-smi and pytorch.org for the build",
+            )
+        return super()._device_count()
+
+    def upload(self, host: Array) -> DeviceArray:
+        with self._typed_errors(f"uploading {host.nbytes} bytes"):
+            self._activate()
+            # A copy: PyTorch wants memory that can be written.
+            tensor = torch.from_numpy(np.array(host)).to(self._where)
+            self._wait()
+        return DeviceArray(tensor, host.dtype, host.shape)
+
+    def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        assert isinstance(problem, Reduction)
+        self._activate()
+        reduce = _FUNCTIONS[problem.op]
+        total = "float64" if problem.element.is_float else "int64"
+        calls = Calls(
+            [partial(reduce, source.handle) for source in sources],
+            accumulator=field_types(problem, total=total, count="int64"),
+            note="three calls, aminmax, argmin and argmax" if problem.parts.places else "",
+            calls_per_result=3 if problem.parts.places else 1,
+        )
+        return PreparedCalls(self, problem, calls)
+
+    def _lacks_reduction(self, problem: Reduction) -> str | None:
+        if problem.op not in _FUNCTIONS:
+            return f"PyTorch's functions are not used for {problem.op} here"
+        if problem.dtype in _UNSIGNED:
+            return f"PyTorch has no reductions of {problem.dtype}"
+        return None
+
+    def _lacks_laplace(self, problem: Laplace) -> str | None:
+        return "PyTorch convolves floats alone, with borders padded by another call: no fair filter"
+
+    def _fetch(self, handle: Any) -> Array:
+        with self._typed_errors("fetching the result"):
+            self._wait()
+            return np.asarray(handle.cpu().numpy())
+
+    def _spoiled(self, handle: Any) -> Any:
+        with self._typed_errors("filling the results"):
+            handle.reshape(1).view(torch.uint8).fill_(POISON)
+            self._wait()
+            return handle
+
+    @property
+    def _where(self) -> Any:
+        return torch.device("cuda", self.device.index)
+
+    def _activate(self) -> None:
+        super()._activate()
+        # PyTorch's current stream belongs to the thread, not to a backend.
+        if self._torch_stream is not None:
+            torch.cuda.set_stream(self._torch_stream)
+
+    @staticmethod
+    @contextmanager
+    def _typed_errors(doing: str) -> Iterator[None]:
+        """Turns PyTorch's errors into ours by type."""
+        try:
+            yield
+        except torch.cuda.OutOfMemoryError as error:
+            raise OutOfDeviceMemory(f"PyTorch, {doing}: {error}") from error
+        except torch.AcceleratorError as error:
+            raise DeviceLost(f"PyTorch, {doing}: {error}") from error
+        except RuntimeError as error:
+            raise BackendError(f"PyTorch, {doing}: {error}") from error
+
+
+def _sum(tensor: Any) -> list[Any]:
+    wide = torch.float64 if tensor.is_floating_point() else torch.int64
+    return [torch.sum(tensor, dtype=wide)]
+
+
+_FUNCTIONS: dict[str, Callable[[Any], Sequence[Any]]] = {
+    "min": lambda tensor: [torch.amin(tensor)],
+    "max": lambda tensor: [torch.amax(tensor)],
+    "minmax": torch.aminmax,
+    "minmaxloc": lambda tensor: [*torch.aminmax(tensor), torch.argmin(tensor), torch.argmax(tensor)],
+    "sum": _sum,
+    "count_nonzero": lambda tensor: [torch.count_nonzero(tensor)],
+}

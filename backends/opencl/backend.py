@@ -1,0 +1,162 @@
+"""The OpenCL backend: our kernels in OpenCL C through pyopencl, on every platform and device found."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pyopencl as cl
+
+from backends.base import Prepared
+from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
+from backends.errors import BuildError
+from backends.opencl.device import OpenClDevice, typed_errors
+from backends.opencl.launch import can_go_without_event, without_event
+from backends.opencl.ptxas_log import ptxas_resources
+from harness.devices import Array, DeviceArray, DeviceInfo, Launch
+from harness.kernels.plan import PlannedLaunch, Submission
+from harness.kernels.source import Dialect
+
+BUILD_OPTIONS = ("-cl-std=CL1.2",)
+_CHANNELS = {
+    "uint8": cl.channel_type.UNSIGNED_INT8,
+    "uint16": cl.channel_type.UNSIGNED_INT16,
+    "uint32": cl.channel_type.UNSIGNED_INT32,
+    "int8": cl.channel_type.SIGNED_INT8,
+    "int16": cl.channel_type.SIGNED_INT16,
+    "int32": cl.channel_type.SIGNED_INT32,
+    "float16": cl.channel_type.HALF_FLOAT,
+    "float32": cl.channel_type.FLOAT,
+}
+NV_VERBOSE = "-cl-nv-verbose"
+NV_OPTIONS = "cl_nv_compiler_options"
+"""The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
+_TIMED = Submission(events="profiled")
+"""How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
+
+
+class OpenClBackend(OpenClDevice, OwnKernelBackend):
+    """One OpenCL device, one in-order queue, and what else of queues a study of launching asks for."""
+
+    name: ClassVar[str] = "opencl"
+    dialect: ClassVar[Dialect] = "cl"
+
+    def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
+        super().__init__(info, device)
+        self._queues = {_properties(Submission()): self._queue}
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        # NVIDIA's compiler then says how many registers a kernel has; the code is the same.
+        verbose = (NV_VERBOSE,) if NV_OPTIONS in self.device.details["extensions"].split() else ()
+        return (*BUILD_OPTIONS, *verbose)
+
+    @property
+    def _in_use(self) -> Sequence[cl.CommandQueue]:
+        return tuple(self._queues.values())
+
+    def _close(self) -> None:
+        self._programs.clear()
+
+    def _build(self, source: str) -> cl.Program:
+        with warnings.catch_warnings():
+            # pyopencl warns whenever a compiler has said anything at all.
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            try:
+                # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
+                program = cl.Program(self._context, source)
+                program.build(list(self.build_options), cache_dir=False)  # type: ignore[arg-type]
+                return program
+            except cl.RuntimeError as error:
+                raise BuildError(
+                    f"{self.device.key}: the kernel does not compile", source, str(error)
+                ) from error
+
+    def _kernel(self, program: cl.Program, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:
+        kernel = cl.Kernel(program, launch.kernel)
+        device = self._context.devices[0]
+        local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
+        registers, spills = self._resources(program, launch.kernel)
+        return kernel, Launch(
+            launch.kernel, launch.num_groups, launch.group_size, int(local), registers, spills
+        )
+
+    def _resources(self, program: cl.Program, kernel: str) -> tuple[int | None, int | None]:
+        """Registers a work-item and bytes spilled, where the compiler's log tells."""
+        if NV_VERBOSE not in self.build_options:
+            return None, None
+        log = program.get_build_info(  # type: ignore[no-untyped-call]
+            self._context.devices[0], cl.program_build_info.LOG
+        )
+        return ptxas_resources(str(log), kernel)
+
+    def _bind(
+        self,
+        kernel: cl.Kernel,
+        launch: PlannedLaunch,
+        arguments: Sequence[Any],
+        submission: Submission | None,
+    ) -> Bound:
+        kernel.set_args(*arguments)
+        size = tuple(n * g for n, g in zip(launch.num_groups, launch.group_size, strict=True))
+        queue = self._queue_of(submission or _TIMED)
+        if submission is not None and submission.events == "off":
+            return without_event(queue, kernel, size, launch.group_size)
+        return partial(cl.enqueue_nd_range_kernel, queue, kernel, size, launch.group_size)
+
+    def _possible(self, submission: Submission) -> Submission:
+        if submission.events == "off" and not can_go_without_event():
+            return replace(submission, events="on")
+        return submission
+
+    def _queue_for(self, prepared: Prepared) -> cl.CommandQueue:
+        assert isinstance(prepared, PreparedPlan)
+        return self._queue_of(prepared.submits)
+
+    def _queue_of(self, submission: Submission) -> cl.CommandQueue:
+        properties = _properties(submission)
+        if properties not in self._queues:
+            device = self._context.devices[0]
+            self._queues[properties] = cl.CommandQueue(self._context, device, properties=properties)
+        return self._queues[properties]
+
+    def _elapsed(self, calls: Sequence[Bound]) -> float:
+        self.synchronize()
+        with typed_errors("waiting for an event"):
+            events = [call() for call in calls]
+            events[-1].wait()
+            return float(events[-1].profile.end - events[0].profile.start) * 1e-9
+
+    def _image(self, source: DeviceArray) -> cl.Image:
+        with typed_errors("making an image of the source", allocating=True):
+            texels = cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[source.dtype.name])
+            shape = (source.nbytes // texels.itemsize,)
+            flags = cl.mem_flags.READ_ONLY
+            return cl.create_image(self._context, flags, texels, shape=shape, buffer=source.handle)
+
+    def _allocate(self, nbytes: int) -> cl.Buffer:
+        with typed_errors(f"allocating {nbytes} bytes", allocating=True):
+            return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
+
+    def _fill(self, handle: cl.Buffer, nbytes: int, pattern: bytes) -> None:
+        with typed_errors(f"filling {nbytes} bytes", allocating=True):
+            cl.enqueue_fill_buffer(self._queue, handle, np.frombuffer(pattern, np.uint8), 0, nbytes)
+
+    def _download(self, handle: cl.Buffer, host: Array) -> None:
+        with typed_errors("fetching the result"):
+            cl.enqueue_copy(self._queue, host, handle)
+
+    def _free(self, handle: cl.Buffer) -> None:
+        handle.release()
+
+
+def _properties(submission: Submission) -> Any:
+    """The properties of the queue that a submission takes."""
+    properties = cl.command_queue_properties
+    out_of_order = submission.queue == "out_of_order"
+    profiled = submission.events == "profiled"
+    return out_of_order * properties.OUT_OF_ORDER_EXEC_MODE_ENABLE | profiled * properties.PROFILING_ENABLE

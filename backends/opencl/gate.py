@@ -1,0 +1,96 @@
+"""How OpenCL's queues are held back: by a user event, on NVIDIA's devices by a kernel."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from functools import partial
+
+import numpy as np
+import pyopencl as cl
+
+from backends.base import Gate
+from backends.common.blocking_kernel import GATE_KERNEL, gate_source, timed_gate
+from backends.opencl.launch import can_go_without_event, without_event
+
+_log = logging.getLogger(__name__)
+
+_TRIAL_SECONDS = 5e-3
+_MOST_TRIAL_SECONDS = 1.0
+
+
+class EventGates:
+    """Gates of user events: the specification's own means. A driver may keep on the host what waits."""
+
+    def __init__(self, context: cl.Context) -> None:
+        self._context = context
+
+    def shut(self, queue: cl.CommandQueue, seconds: float) -> Gate:
+        """What is enqueued from now on waits until the gate returned is opened."""
+        event = cl.UserEvent(self._context)
+        cl.enqueue_barrier(queue, wait_for=[event])
+        opened = partial(event.set_status, cl.command_execution_status.COMPLETE)
+        return Gate(submit=queue.flush, open=opened)
+
+
+class KernelGates:
+    """Gates of a kernel that spins for a time, see :mod:`backends.common.blocking_kernel`.
+
+    Raises:
+        cl.RuntimeError: if the device's compiler does not take the kernel.
+    """
+
+    def __init__(self, context: cl.Context) -> None:
+        program = cl.Program(context, gate_source("cl"))
+        with warnings.catch_warnings():
+            # pyopencl warns whenever a compiler has said anything at all.
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            program.build(cache_dir=False)  # type: ignore[arg-type]
+        self._kernel = cl.Kernel(program, GATE_KERNEL)
+
+    def shut(self, queue: cl.CommandQueue, seconds: float) -> Gate:
+        """What is enqueued from now on waits for so many seconds."""
+
+        def spin(nanoseconds: np.uint64) -> None:
+            self._kernel.set_args(nanoseconds)
+            if can_go_without_event():
+                without_event(queue, self._kernel, (1,), (1,))()
+            else:
+                cl.enqueue_nd_range_kernel(queue, self._kernel, (1,), (1,))
+            if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+                cl.enqueue_barrier(queue)
+
+        return timed_gate(spin, seconds, queue.flush)
+
+    def works(self, queue: cl.CommandQueue) -> bool:
+        """Whether the kernel takes the time that it is given; the queue must be empty."""
+        # The first launch may load its code.
+        self.shut(queue, 0.0)
+        queue.finish()
+        start = time.perf_counter()
+        self.shut(queue, _TRIAL_SECONDS)
+        queue.finish()
+        return _TRIAL_SECONDS <= time.perf_counter() - start < _MOST_TRIAL_SECONDS
+
+
+def gates(queue: cl.CommandQueue, by_kernel: bool) -> KernelGates | EventGates:
+    """The gates of a queue's context.
+
+    Args:
+        queue: one of it, empty now.
+        by_kernel: whether a kernel shall do it, which is NVIDIA's alone; if it turns out that it cannot, a
+            user event does.
+    """
+    context = queue.context
+    if by_kernel:
+        try:
+            found = KernelGates(context)
+            if found.works(queue):
+                return found
+            reason = "it does not take the time that it is given"
+        except (cl.RuntimeError, cl.LogicError, cl.MemoryError) as error:
+            reason = str(error)
+        name = context.devices[0].name
+        _log.warning("%s: no kernel can hold its queues back, a user event does: %s", name, reason)
+    return EventGates(context)

@@ -1,0 +1,191 @@
+"""What the verbs that measure or compare show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from backends import REGISTRY
+from harness.cli.doctor import nvidia_present
+from harness.cli.terminal import complain, print_table, say, show_json, show_table
+from harness.results.comparable import Difference
+from harness.results.compare import Matched, RunComparison
+from harness.results.record import Case, Status
+from harness.results.repeatability import LEAST_EQUAL, Repeated, Twice
+from harness.results.runfile import Run
+from harness.results.statistics import geometric_mean, usable
+from harness.runner.selftest import MOST_FALSE, SelfTest
+from harness.runner.session import Plan
+from harness.variants.axes import label
+from reports import format as write
+
+SPARE = ("variant", "GB/s", "% of limit")
+LAST = ("OpenCL is", "ratio")
+"""Columns of a run's table that a narrow terminal does without; see
+:func:`harness.cli.terminal.print_table`.
+"""
+
+_STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
+
+
+def announce(plan: Plan) -> None:
+    """Says what the comparison will lack, and what is to be known of it."""
+    for note in plan.notes:
+        complain(f"note: {note}")
+    for name, reason in plan.missing.items():
+        if REGISTRY[name].role == "opencl" and not plan.request.backends:
+            complain(f"not available: {reason}")
+    if "cuda" in plan.missing and nvidia_present():
+        complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
+
+
+def show_cases(plan: Plan) -> None:
+    """Lists what would be measured, and what not and why."""
+    columns = ("device", "problem", "variant", "cache", "role", "skipped because")
+    rows = [(*_row(case), plan.skipped.get(case, "")) for case in plan.cases]
+    show_table(f"Suite {plan.suite.name}", columns, rows)
+    say(f"{len(plan.cases) - len(plan.skipped)} cases to measure, {len(plan.skipped)} skipped")
+
+
+def _row(case: Case) -> tuple[str, ...]:
+    return case.device_key, case.problem.label, label(case.variant), case.cache, case.role
+
+
+def conclude(measured: Run, folder: Path) -> bool:
+    """Writes the report, shows the table and where everything is; whether no case was wrong or failed."""
+    from reports import terminal_table, write_report
+
+    print_table(terminal_table(measured), SPARE, LAST)
+    page = write_report([measured], folder)
+    say(f"run file: {measured.path}")
+    say(f"report:   {page}")
+    counts = Counter(record.status for record in measured.records)
+    say(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+    if counts["wrong"] or counts["failed"]:
+        complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
+        return False
+    return True
+
+
+_VERDICTS = ("same", "ambiguous", "faster", "slower")
+
+
+def show_selftest(tests: Iterable[SelfTest], as_json: bool) -> bool:
+    """Shows how often each device differed from itself; whether none did too often.
+
+    Each device's line goes to stderr at once: the next one takes minutes, and may be interrupted.
+    """
+    found = []
+    for test in tests:
+        complain(_told(test))
+        found.append(test)
+    if as_json:
+        show_json([_plain(test) for test in found])
+    else:
+        columns = ("device", "comparisons", *_VERDICTS, "false positives", "outcome")
+        show_table(f"Every device against itself (allowed: {MOST_FALSE:.0%})", columns, map(_test_row, found))
+    return all(test.passed for test in found)
+
+
+def _told(test: SelfTest) -> str:
+    counts = ", ".join(f"{test.verdicts[verdict]} {verdict}" for verdict in _VERDICTS)
+    told = test.failure or f"{test.comparisons} comparisons: {counts}; {test.false_rate:.1%} false"
+    return write.plain(f"{test.device}: {told}")
+
+
+def _test_row(test: SelfTest) -> tuple[object, ...]:
+    outcome = test.failure or ("passed" if test.passed else "too many")
+    counts = (test.verdicts[verdict] for verdict in _VERDICTS)
+    return test.device, test.comparisons, *counts, f"{test.false_rate:.1%}", outcome
+
+
+def _plain(test: SelfTest) -> dict[str, object]:
+    return {
+        "device": test.device,
+        "comparisons": test.comparisons,
+        "verdicts": dict(test.verdicts),
+        "false_positive_rate": test.false_rate,
+        "passed": test.passed,
+        "failure": test.failure,
+    }
+
+
+def tell_differences(differences: Iterable[Difference]) -> None:
+    """Says on stderr what differs between the machines of two runs."""
+    for difference in differences:
+        complain(write.plain(f"{'differs' if difference.matters else 'note'}: {difference}"))
+
+
+def show_comparison(found: RunComparison) -> None:
+    """Shows the cases that both runs have with their verdicts, those of one run only, and the counts."""
+    case = ("device", "problem", "variant", "cache")
+    notes = {
+        note: number
+        for number, note in enumerate(dict.fromkeys(p.notes for p in found.matched if p.notes), 1)
+    }
+    rows = [(*_compared(pair), notes.get(pair.notes, "")) for pair in found.matched]
+    columns = (*case, "A us", "B us", "B over A", "interval", "verdict", "note")
+    show_table("Speed of B over A, by the queue clock: above 1 B is faster", columns, rows)
+    for note, number in notes.items():
+        say(f"note {number}: {write.plain(note)}")
+    for name, other, alone in (("A", "B", found.only_a), ("B", "A", found.only_b)):
+        if alone:
+            lost = [(*_shown(each.case), write.plain(each.why)) for each in alone]
+            show_table(f"Measured only in {name}", (*case, f"in {other}"), lost)
+    counts = ", ".join(f"{count} {name}" for name, count in found.counts.items() if count)
+    ratios = [pair.ratio for pair in found.matched]
+    mean = write.ratio(geometric_mean(ratios)) if usable(ratios) == ratios else "unknown"
+    say(f"{len(found.matched)} compared: {counts}; geometric mean of B over A {mean}")
+    say(f"Intervals of {found.confidence * 100:g} % confidence, equivalence band of {found.band * 100:g} %.")
+
+
+def show_repeated(found: Sequence[Repeated], as_json: bool) -> bool:
+    """Shows how many verdicts are the same in two runs, and those that are not; whether enough are."""
+    if as_json:
+        show_json([each.to_json() for each in found])
+        return all(each.passed for each in found)
+    counts = [
+        (
+            f"{each.first} over {each.second}",
+            each.device,
+            len(each.pairs),
+            each.equal,
+            f"{each.share:.1%}",
+            each.contradicting,
+            "passed" if each.passed else "too few",
+        )
+        for each in found
+    ]
+    columns = ("ratio", "device", "verdicts", "equal", "share", "contradicting", "outcome")
+    show_table(f"Verdicts of two runs (asked: {LEAST_EQUAL:.0%} equal)", columns, counts)
+    other = [
+        (f"{each.first} over {each.second}", pair.problem, pair.cache, *_twice(pair))
+        for each in found
+        for pair in each.pairs
+        if not pair.equal
+    ]
+    if other:
+        told = ("ratio in A", "interval", "verdict", "ratio in B", "interval", "verdict")
+        show_table("Verdicts that are not equal", ("ratio", "problem", "cache", *told), other)
+    return all(each.passed for each in found)
+
+
+def _twice(pair: Twice) -> Iterator[str]:
+    for told in (pair.a, pair.b):
+        yield from (
+            write.ratio(told.ratio),
+            write.interval(told.interval.low, told.interval.high),
+            told.verdict,
+        )
+
+
+def _compared(pair: Matched) -> tuple[str, ...]:
+    interval = write.interval(pair.interval.low, pair.interval.high)
+    times = (write.us(pair.a), write.us(pair.b), write.ratio(pair.ratio))
+    return (*_shown(pair.case), *times, interval, pair.verdict)
+
+
+def _shown(case: Case) -> tuple[str, ...]:
+    """Device, problem, variant and cache state of a case that comes from a file."""
+    return tuple(map(write.plain, _row(case)[:4]))

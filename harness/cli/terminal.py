@@ -1,0 +1,240 @@
+"""What the command line shows: tables on stdout, progress on stderr; plain ASCII where it is no terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from copy import copy
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Column, Table
+
+from reports.format import plain
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from harness.results.record import Case, Record
+    from harness.runner.run import Progress
+
+_PLAIN_WIDTH = 1000
+"""Columns of what is no terminal: nothing is wrapped or cut there, so that other programs can read it."""
+
+_BORDERS = 3
+"""Columns of the terminal that a table's column takes beside its cells: padding and a line."""
+_WHOLE = "problem"
+"""The heading of the column that is folded last."""
+_LAST = ("variant", "interval", "note")
+"""Headings of listings, in the order in which a narrow terminal does without."""
+
+_ASCII = str.maketrans({"–": "-", "—": "-", "†": "*", "×": "x", "µ": "u", "μ": "u", "…": "..."})
+"""What tables write beside ASCII, for where it may not be shown."""
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console on stdout, or on ``stream``. Colours only on a terminal and without NO_COLOR."""
+    file = stream or sys.stdout
+    return Console(file=file, width=None if file.isatty() else _PLAIN_WIDTH, highlight=False, soft_wrap=False)
+
+
+def say(text: str) -> None:
+    """A line on stdout, as it is: brackets are no markup."""
+    console().print(text, markup=False)
+
+
+def complain(text: str) -> None:
+    """A message on stderr, without the control characters of what it tells of."""
+    console(sys.stderr).print(plain(text), markup=False)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on stdout; a column of numbers is aligned to the right."""
+    listed = [[str(cell) for cell in row] for row in rows]
+    table = Table(title=title, title_justify="left")
+    for index, name in enumerate(columns):
+        numeric = bool(listed) and all(_is_number(row[index]) for row in listed)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*map(_escaped, row))
+    print_table(table, last=_LAST)
+
+
+def print_table(table: Table, spare: Sequence[str] = (), last: Sequence[str] = ()) -> None:
+    """Any table on stdout, drawn in ASCII where that is no terminal.
+
+    On a terminal that is too narrow for all of it, columns are left out until words need not be broken, and
+    named below.
+
+    Args:
+        table: whose columns ``spare`` and ``last`` name by their headings.
+        spare: left out first, in this order, until all cells are whole.
+        last: left out next, in this order, until all words are.
+    """
+    out = console()
+    if out.is_terminal:
+        shown, left_out = _fitted(table, spare, last, out)
+        out.print(shown)
+        if left_out:
+            more = "a wider terminal, or a file or pipe, shows more"
+            out.print(f"No room for: {', '.join(left_out)}; {more}", markup=False)
+        return
+    table.box = box.ASCII
+    with out.capture() as captured:
+        out.print(table)
+    sys.stdout.write(captured.get().translate(_ASCII))
+
+
+def _fitted(table: Table, spare: Sequence[str], last: Sequence[str], out: Console) -> tuple[Table, list[str]]:
+    """The table with the columns that there is room for, and the headings of the others."""
+    columns = [_Needed(column, *_needs(column, out)) for column in table.columns]
+    left_out: list[str] = []
+    for names, whole in ((spare, True), (last, False)):
+        for name in names:
+            rest = [each for each in columns if each.column.header != name]
+            if len(rest) < len(columns) and _room(columns, out, [whole] * len(columns)) < 0:
+                columns = rest
+                left_out.append(name)
+    fitted = copy(table)
+    fitted.columns = [each.column for each in columns]
+    folded, kept = [False] * len(columns), [each.column.header == _WHOLE for each in columns]
+    whole_cells = kept if _room(columns, out, kept) >= 0 else folded
+    _set_widths(columns, whole_cells, _room(columns, out, whole_cells))
+    return fitted, left_out
+
+
+class _Needed(NamedTuple):
+    """A table's column, and the columns of the terminal that its longest word and its longest cell need."""
+
+    column: Column
+    word: int
+    cell: int
+
+    def least(self, whole: bool) -> int:
+        """Where its cells are whole, or only their words."""
+        return self.cell if whole else self.word
+
+
+def _needs(column: Column, out: Console) -> tuple[int, int]:
+    unbounded = out.options.update(max_width=_PLAIN_WIDTH)
+    cells = [Measurement.get(out, unbounded, cell) for cell in (column.header, *column.cells)]
+    longest = max(cell.maximum for cell in cells)
+    return longest if column.no_wrap else max(cell.minimum for cell in cells), longest
+
+
+def _room(columns: Sequence[_Needed], out: Console, whole: Sequence[bool]) -> int:
+    """Columns of the terminal that are left over; below 0 they do not suffice."""
+    needed = (each.least(is_whole) + _BORDERS for each, is_whole in zip(columns, whole, strict=True))
+    return out.width - sum(needed) - 1
+
+
+def _set_widths(columns: Sequence[_Needed], whole: Sequence[bool], room: int) -> None:
+    """Gives every column what it needs, and an equal share of the rest to those that fold."""
+    if room < 0:
+        return  # Rich breaks words, as evenly as may be.
+    least = [each.least(is_whole) for each, is_whole in zip(columns, whole, strict=True)]
+    lacks = [each.cell - width for each, width in zip(columns, least, strict=True)]
+    for done, index in enumerate(sorted(range(len(columns)), key=lacks.__getitem__)):
+        more = min(lacks[index], room // (len(columns) - done))
+        columns[index].column.width = least[index] + more
+        room -= more
+
+
+def show_json(data: Any) -> None:
+    """Plain data on stdout as JSON, and nothing else."""
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=True) + "\n")
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+class Watcher:
+    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case and one a further block. Call it
+    between measurements.
+
+    Nothing is drawn in between: a thread that redraws would take time from what is measured.
+    """
+
+    def __init__(self) -> None:
+        self._console = console(sys.stderr)
+        self._bar = _bar(self._console) if self._console.is_terminal else None
+        self._task = self._bar.add_task("starting", total=None) if self._bar else None
+        self._told: Record | None = None
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Shows where the run is; a case that was not right stays visible, with the reason's first line."""
+        last = progress.last
+        if last and last is not self._told:
+            line = self._line(last)
+            self._told = last
+            if line:
+                width = len(str(progress.total))
+                self._print(f"[{progress.done:{width}}/{progress.total}] {line}")
+        if self._bar and self._task is not None:
+            coming = _name(progress.next) if progress.next else "done"
+            self._bar.update(self._task, total=progress.total, completed=progress.done, description=coming)
+            self._bar.refresh()
+
+    def _line(self, last: Record) -> str:
+        """What to say of the latest record; empty where nothing is news."""
+        troubled = last.status in ("wrong", "failed")
+        if troubled or (last.block == 0 and not self._bar):
+            return _outcome(last)
+        begins = self._told is None or self._told.block != last.block
+        return f"all cases once more, block {last.block + 1}" if begins and not self._bar else ""
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False)
+
+
+def _bar(on: Console) -> Bar:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    return Progress(*columns, console=on, auto_refresh=False)
+
+
+def _name(case: Case) -> str:
+    from harness.variants.axes import Plain, label
+
+    variant = "" if isinstance(case.variant, Plain) else f" ({label(case.variant)})"
+    cache = " cold" if case.cache == "cold" else ""
+    return f"{case.device_key} {case.problem.label}{cache}{variant}"
+
+
+def _outcome(record: Record) -> str:
+    """A record in a line: its median time by the primary clock, or what became of it."""
+    from statistics import median
+
+    queue = record.clocks.get("queue")
+    if record.status == "ok" and queue and queue.seconds:
+        return f"{_name(record.case)}: {median(queue.seconds) * 1e6:.1f} us"
+    reason = record.reason.partition("\n")[0]
+    return f"{_name(record.case)}: {record.status}" + (f": {reason}" if reason else "")

@@ -1,0 +1,173 @@
+"""Which variant a device gets when nobody names one: decided by its traits, in this one place, never by its
+name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from harness.devices import DeviceInfo
+from harness.kernels.geometry import laplace_groups, max_groups_down, num_groups
+from harness.kernels.packing import packs
+from harness.kernels.reduction_requirements import OPENCL_ELEMENTS, finish_violations
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.variants.axes import (
+    AXES,
+    MOST_GROUPS,
+    BandwidthVariant,
+    LaplaceVariant,
+    LaunchVariant,
+    ReductionVariant,
+    Variant,
+    group_items,
+)
+
+_LOAD_BYTES = 16
+"""The widest single load of a GPU's work-item."""
+_CPU_VECTOR_BYTES = 64
+_WIDE = 4
+"""Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
+_FINISHES = ("alternating", "flagged", "last_group", "relaunch")
+"""Fastest first. On an H200 atomics that nobody waits for are up to a fourth faster than flags where the
+source is small (reports/examples, sweep-alternating), and flags up to a fifth faster than a fence and a
+ticket (sweep-finish).
+"""
+_MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
+CACHES_EXCEEDED = 2
+"""A source this many times the last-level cache is read from memory, whatever was read before."""
+
+
+def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
+    """The variant that ``device`` runs ``problem`` in by default."""
+    if isinstance(problem, Reduction):
+        return _reduction(problem, device)
+    if isinstance(problem, Laplace):
+        return _laplace(problem, device)
+    return _bandwidth(problem, device) if isinstance(problem, Bandwidth) else LaunchVariant()
+
+
+def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
+    itemsize = problem.element.itemsize
+    if device.kind == "cpu":
+        # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
+        # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
+        # Batches of loads: what is narrow is widened, floats are tested for NaN, and places are looked for,
+        # once a batch. Swept with PoCL on a Zen 4: in the cache, batches of eight take half the time of loads
+        # one by one for sums and counts of bytes, two thirds for extremes of floats, a third to a half for
+        # minmaxloc; from memory all take the same (minmaxloc was not swept there). One group a core is up to
+        # a quarter slower than four; two and eight are not. Of narrow integers OpenCL C's widest vectors do
+        # not fill a register; wider ones, where the compiler has them, take up to 1.7 times less.
+        widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
+        width = min(widest, _CPU_VECTOR_BYTES // itemsize)
+        return ReductionVariant(
+            vector_width=width,
+            loads_in_flight=8,
+            stride="local",
+            groups=4,
+            group_size=1,
+            compare="builtin",
+            packing="batched",
+            finish="host",
+        )
+    # 16-byte loads, four in flight, the compute units half full: few partial results are left to join. From
+    # memory the units want to be full (sweep-far), of wide elements with few loads in flight for few
+    # registers each. Swept on an H200 (reports/examples, sweep-alternating).
+    packed = packs(problem)
+    is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
+    loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
+    finish = next(finish for finish in _FINISHES if not finish_violations(finish, problem, device))
+    if finish == "flagged" and len(problem.partial_fields) > 1:
+        # Several fields are so many flags a group that half as many groups are 4 % faster (sweep-places).
+        wanted = 512
+    group_size = min(wanted, device.max_group_size)
+    groups = min(MOST_GROUPS, items_a_unit // group_size)
+    vector_width = _LOAD_BYTES // itemsize
+    variant = ReductionVariant(
+        vector_width=vector_width,
+        loads_in_flight=_spread(loads, problem.size / (vector_width * group_size), device.compute_units),
+        groups=groups,
+        group_size=group_size,
+        tree="sub_group" if device.shuffles else "sequential",
+        compare="builtin",
+        packing="packed" if packed else "scalar",
+        finish="relaunch",
+    )
+    if num_groups(problem.size, variant, device) == 1:
+        # There is nothing to join.
+        return variant
+    if is_far:
+        items = group_size * device.compute_units * _vectors_from_far(problem, finish)
+        groups = min(MOST_GROUPS, max(groups, math.ceil(problem.size / (vector_width * items))))
+    return replace(variant, finish=finish, groups=groups)
+
+
+def _vectors_from_far(problem: Reduction, finish: str) -> int:
+    """How many vectors a work-item of a GPU reads of a source from memory, at most.
+
+    The fewer, the nearer to each other is what all read at the same time: on an H200 a gibibyte takes 2 %
+    less time with 32 than with 250. But more groups leave more to be joined: with flags 64 take up to 1 %
+    less, and where four fields have them 3 to 6 % more (reports/examples, sweep-more-groups).
+    """
+    return 32 if finish == "alternating" else 64 * len(problem.partial_fields)
+
+
+def _spread(loads: int, vectors: float, units: int) -> int:
+    """Loads in flight of a work-item, at most ``loads``, of a source that would leave each item of one group
+    alone so many ``vectors``: one, if one group is not enough, but each of so many has one of the ``units``.
+
+    On an H200 up to 8 % faster (reports/examples, sweep-alternating-sizes).
+    """
+    return 1 if loads < vectors <= units else loads
+
+
+def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
+    if device.kind == "cpu":
+        # Long strips of wide vectors; a group is only a loop.
+        return LaplaceVariant(
+            border_code="mapped",
+            vector_width=16,
+            rows_per_item=8,
+            loads_in_flight=4,
+            group_width=16,
+            group_height=1,
+        )
+    # One 16-byte load a row, all four rows in flight before the first is used.
+    variant = LaplaceVariant(
+        border_code="mapped",
+        vector_width=_LOAD_BYTES // problem.element.itemsize,
+        rows_per_item=4,
+        loads_in_flight=4,
+        group_width=32,
+        group_height=4,
+    )
+    taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
+    return next(taller, variant)
+
+
+def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
+    """A variant, then ever taller groups: more rows an item, more items, at last narrower groups."""
+    yield variant
+    while variant.rows_per_item < _MOST_ROWS:
+        variant = replace(variant, rows_per_item=2 * variant.rows_per_item)
+        yield variant
+    while 2 * group_items(variant) <= device.max_group_size:
+        variant = replace(variant, group_height=2 * variant.group_height)
+        yield variant
+    while variant.group_width > 1:
+        width, height = variant.group_width // 2, 2 * variant.group_height
+        variant = replace(variant, group_width=width, group_height=height)
+        yield variant
+
+
+def _fits_down(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
+    return laplace_groups(problem, variant)[1] <= max_groups_down(device)
+
+
+def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:
+    itemsize = problem.element.itemsize
+    if device.kind == "cpu":
+        width = min(16, _CPU_VECTOR_BYTES // itemsize)
+        return BandwidthVariant(vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1)
+    return BandwidthVariant(vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256)

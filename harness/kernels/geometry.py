@@ -1,0 +1,50 @@
+"""How many work-groups (blocks) a launch has."""
+
+from __future__ import annotations
+
+from harness.devices import DeviceInfo
+from harness.problems import Laplace
+from harness.variants.axes import BandwidthVariant, LaplaceVariant, ReductionVariant
+
+MAX_GROUPS = 2**31 - 1
+"""CUDA's limit of a grid in its first dimension; elsewhere that of the kernels, which count in 32 bits."""
+_CUDA_GROUPS_DOWN = 65535
+"""CUDA's limit in the second."""
+
+
+def max_groups_down(device: DeviceInfo) -> int:
+    """The most work-groups of a launch in its second dimension.
+
+    Of NVIDIA's GPUs in OpenCL, too, CUDA's: there the kernels read a group's number as CUDA has it.
+    """
+    return _CUDA_GROUPS_DOWN if device.compute_capability else MAX_GROUPS
+
+
+def api(device: DeviceInfo) -> str:
+    """What the API through which our kernels run on a device is called."""
+    return device.platform if device.platform == "CUDA" else "OpenCL"
+
+
+def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: DeviceInfo) -> int:
+    """Work-groups for ``size`` elements: what the problem needs, at most as many as the variant says."""
+    elements = variant.vector_width * variant.loads_in_flight * variant.group_size
+    needed = max(1, -(-size // elements))
+    groups = variant.groups
+    return needed if isinstance(groups, str) else min(needed, groups * device.compute_units)
+
+
+def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, device: DeviceInfo) -> list[str]:
+    """Why so many groups cannot be launched; empty when they can."""
+    groups = num_groups(size, variant, device)
+    if groups <= MAX_GROUPS:
+        return []
+    limit = f"{api(device)}'s limit of {MAX_GROUPS}"
+    return [f"{groups} groups are over {limit}; wider vectors or larger groups help"]
+
+
+def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
+    """Work-groups along a row and down the image that cover it."""
+    return (
+        -(-problem.row_elements // (variant.vector_width * variant.group_width)),
+        -(-problem.height // (variant.rows_per_item * variant.group_height)),
+    )

@@ -1,0 +1,107 @@
+"""The plan of a Laplace filter: one launch, a work-item to vector_width elements of rows_per_item rows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from harness.devices import DeviceInfo
+from harness.kernels.geometry import laplace_groups
+from harness.kernels.plan import Buffer, Plan, PlannedLaunch, Scalar, Source
+from harness.problems import Laplace
+from harness.variants.axes import LaplaceVariant
+
+_BORDER_FILES = {"reflect": "replicate"}
+"""Borders that another one's piece serves: one pixel outside, reflect is replicate."""
+
+_PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
+"""The type of one load of a whole pixel of four channels, by bytes an element."""
+
+
+def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
+    """One launch that writes the filtered image, packed as the source is, into a buffer a source.
+
+    The shape of the launch follows from the image and the variant alone; how results are packed, from the
+    device.
+    """
+    nbytes = problem.height * problem.pitch * problem.element.itemsize
+    arguments = (
+        Source(),
+        Buffer("image"),
+        Scalar(problem.height, "uint32"),
+        Scalar(problem.row_elements, "uint32"),
+        Scalar(problem.pitch, "uint32"),
+    )
+    group_size = (variant.group_width, variant.group_height)
+    return Plan(
+        files=_files(problem, variant),
+        macros=_macros(problem, variant, device),
+        buffers={"image": nbytes},
+        launches=(PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, arguments),),
+        result="image",
+        result_dtype=problem.element.numpy,
+        result_count=problem.height * problem.pitch,
+        result_location="device",
+        per_source=True,
+    )
+
+
+def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
+    border = _BORDER_FILES.get(problem.border, problem.border)
+    return (
+        "dialect",
+        "vector",
+        "words",
+        f"laplace/border/{border}",
+        "laplace/window",
+        f"laplace/border_code/{variant.border_code}",
+        "laplace/laplace",
+    )
+
+
+def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> dict[str, str | int]:
+    element = problem.element
+    centre, edge, corner = problem.coefficients
+    macros: dict[str, str | int] = {
+        "STORED": element.stored,
+        "VALUE": "float" if element.is_float else "int",
+        "SATURATES": int(not element.is_float),
+        "COMPUTE_CAPABILITY": device.compute_capability,
+        "LOWEST": element.lowest,
+        "HIGHEST": element.highest,
+        "CENTRE": f"({centre})",
+        "EDGE": f"({edge})",
+        "CORNER": f"({corner})",
+        "CHANNELS": problem.channels,
+        "VECTOR_WIDTH": variant.vector_width,
+        "VECTOR_BYTES": variant.vector_width * element.itemsize,
+        "ROWS_PER_ITEM": variant.rows_per_item,
+        "LOADS_IN_FLIGHT": variant.loads_in_flight,
+        "GROUP_WIDTH": variant.group_width,
+        "GROUP_HEIGHT": variant.group_height,
+    }
+    if variant.border_code == "mapped":
+        macros["HALO_LOAD"] = _halo_load(problem, variant)
+    if problem.border == "constant":
+        macros["BORDER_VALUE"] = _literal(problem)
+    return macros
+
+
+def _halo_load(problem: Laplace, variant: LaplaceVariant) -> str:
+    """The type of one load of a neighbour: a whole pixel where the item's own elements are whole pixels."""
+    if problem.channels == 4 and variant.vector_width % problem.channels == 0:
+        return _PIXEL_LOADS[problem.element.itemsize]
+    return problem.element.stored
+
+
+def _literal(problem: Laplace) -> str:
+    """The border value in both dialects, as the image's dtype holds it."""
+    if not problem.element.is_float:
+        return f"({int(problem.border_value)})"
+    value = float(np.float32(problem.border_value))
+    if math.isnan(value):
+        return "(INFINITY - INFINITY)"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    return f"({value:.9e}f)"

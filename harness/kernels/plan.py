@@ -1,0 +1,96 @@
+"""A plan: what our own kernels launch for a problem, a variant and a device, with no GPU API in it.
+
+OpenCL and CUDA run the same plan; a new rung is new here and in the kernel folders, never in a backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from harness.devices import ResultLocation
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Argument: the source of this call, as memory or as an image whose texels are four of its elements."""
+
+    is_image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Argument: a buffer of the plan, by name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Argument: a number, passed by value with this NumPy type (uint32 or uint64)."""
+
+    value: int
+    dtype: Literal["uint32", "uint64"] = "uint64"
+
+
+Argument = Source | Buffer | Scalar
+
+Order = Literal["in_order", "out_of_order"]
+Events = Literal["off", "on", "profiled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """How launches are enqueued.
+
+    queue: whether its launches run one after the other. events: whether each launch leaves an event to wait
+    for, and whether that tells times (profiled).
+    """
+
+    queue: Order = "in_order"
+    events: Events = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLaunch:
+    """One launch: num_groups x group_size work-items, one or two dimensions."""
+
+    kernel: str
+    num_groups: tuple[int, ...]
+    group_size: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to build, allocate and launch.
+
+    ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
+    ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
+    ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
+    where ``per_source``. ``initial`` is what buffers start with and a call finds in them, by name:
+    bytes that are repeated. ``ring`` are buffers that move up from call to call: where a launch names one,
+    the next call takes the one after it, and after the last the first. ``readback`` are launches made when
+    the answer is fetched, never timed. ``submission``: how all are enqueued.
+    """
+
+    files: tuple[str, ...]
+    macros: Mapping[str, str | int]
+    buffers: Mapping[str, int]
+    launches: tuple[PlannedLaunch, ...]
+    result: str
+    result_dtype: np.dtype[Any]
+    result_count: int
+    result_location: ResultLocation
+    per_source: bool = False
+    readback: tuple[PlannedLaunch, ...] = ()
+    initial: Mapping[str, bytes] = field(default_factory=dict)
+    ring: tuple[str, ...] = ()
+    submission: Submission = Submission()
+
+    def __post_init__(self) -> None:
+        if self.ring and self.per_source:
+            raise ValueError(f"{self.ring} cannot move up from call to call: each source has its own")

@@ -1,0 +1,27 @@
+"""From a problem, a variant and a device to the plan: one module a kind of problem makes it."""
+
+from __future__ import annotations
+
+from harness.devices import DeviceInfo
+from harness.kernels import bandwidth, laplace, reduction
+from harness.kernels.plan import Plan
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.variants.axes import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
+
+
+def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
+    """The plan of ``variant`` on ``problem``; :func:`harness.kernels.requirements.violations` must be empty
+    for them.
+
+    Raises:
+        TypeError: if the variant is not of the problem's kind.
+    """
+    if isinstance(problem, Reduction) and isinstance(variant, ReductionVariant):
+        return reduction.plan(problem, variant, device)
+    if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):
+        return laplace.plan(problem, variant, device)
+    if isinstance(problem, Bandwidth) and isinstance(variant, BandwidthVariant):
+        return bandwidth.plan(problem, variant, device)
+    if isinstance(problem, Empty) and isinstance(variant, LaunchVariant):
+        return bandwidth.plan_empty(problem, variant)
+    raise TypeError(f"no plan for {variant!r} on {problem!r}")

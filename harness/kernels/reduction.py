@@ -1,0 +1,133 @@
+"""The plan of a reduction: which pieces of kernel, how many groups, how partial results become one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from harness.devices import DeviceInfo
+from harness.kernels.finish import finishing
+from harness.kernels.geometry import num_groups
+from harness.kernels.plan import Plan
+from harness.kernels.reduction_requirements import scratch_partials
+from harness.problems import Reduction
+from harness.problems.dtypes import Dtype
+from harness.variants.axes import ReductionVariant
+
+_ACROSS_WAVE: Final[dict[np.ufunc, str]] = {np.minimum: "wave_least", np.maximum: "wave_greatest"}
+"""The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a wave."""
+_REDUX_CAPABILITY = 80
+
+
+def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
+    """One launch over the source, and what the variant's finish adds."""
+    groups = num_groups(problem.size, variant, device)
+    finish = finishing(problem, variant, groups)
+    return Plan(
+        files=_files(problem, variant, device, finish.pieces),
+        macros={**_macros(problem, variant, device), **finish.macros},
+        buffers=finish.buffers,
+        launches=finish.launches,
+        result=finish.result,
+        result_dtype=problem.partial_dtype,
+        result_count=finish.result_count,
+        result_location=finish.result_location,
+        initial=finish.initial,
+        ring=finish.ring,
+    )
+
+
+def _files(
+    problem: Reduction, variant: ReductionVariant, device: DeviceInfo, finish: tuple[str, ...]
+) -> tuple[str, ...]:
+    folder = "reduction"
+    uses_redux = variant.tree == "sub_group" and _redux_fields(problem, device)
+    return (
+        "dialect",
+        "vector",
+        "words",
+        f"{folder}/compare/{variant.compare}",
+        f"{folder}/load/{variant.storage}",
+        *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),
+        f"{folder}/ops/{problem.parts.kernel}",
+        f"{folder}/packing/{variant.packing}",
+        *(f"{folder}/packing/{packing}/{problem.parts.kernel}" for packing in _folds(variant.packing)),
+        f"stride/{variant.stride}",
+        *((f"{folder}/redux",) if uses_redux else ()),
+        f"{folder}/tree/{variant.tree}",
+        *(f"{folder}/{piece}" for piece in finish),
+        f"{folder}/reduce",
+    )
+
+
+def _folds(packing: str) -> tuple[str, ...]:
+    """The packings whose pieces a work-item folds with: batches, and what is left of its loads one by one."""
+    return ("scalar", "batched") if packing == "batched" else (packing,)
+
+
+def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> dict[str, str | int]:
+    element = problem.element
+    totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
+    redux = _redux_fields(problem, device)
+    return {
+        "ELEMENT": element.kernel,
+        "KEPT": element.kept,
+        "STORED": element.stored,
+        "CHANNEL": _channel(element),
+        "STORED_IS_HALF": int(element.name == "float16"),
+        "ELEMENT_IS_FLOAT": int(element.is_float),
+        "ELEMENT_BITS": 8 * element.kernel_numpy.itemsize,
+        "COMPUTE_CAPABILITY": device.compute_capability,
+        "LOWEST": element.lowest,
+        "HIGHEST": element.highest,
+        "TOTAL": totals[problem.total],
+        "VECTOR_WIDTH": variant.vector_width,
+        "VECTOR_BYTES": variant.vector_width * element.itemsize,
+        "LOADS_IN_FLIGHT": variant.loads_in_flight,
+        # Packed, a work-item keeps the places of vectors only.
+        "FINDS_PLACES": int(bool(problem.parts.places) and variant.packing == "packed"),
+        "PLACE": problem.place.kernel,
+        "IS_KEYED": int(problem.is_keyed),
+        "GROUP_SIZE": variant.group_size,
+        "WAVE_WIDTH": max(1, device.wave_width),
+        "SCRATCH_PARTIALS": scratch_partials(variant, device),
+        "USES_REDUX": int(bool(redux)),
+        "REDUX_FIELDS": redux,
+    }
+
+
+def _channel(element: Dtype) -> str:
+    """The type of 32 bits as which a texel's channels are read."""
+    return "float" if element.is_float else "int" if element.lowest.startswith("(-") else "uint"
+
+
+def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
+    """The fields of a partial result with what combines each across a wave; empty where shuffles must."""
+    parts, fields = problem.parts, problem.partial_fields
+    if device.compute_capability < _REDUX_CAPABILITY:
+        return ""
+    if any(kind == "total" and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
+        # There is no instruction that adds floats.
+        return ""
+    ordered = _kind(problem.ordered)
+    functions = {
+        name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered}" if kind == "element" else "wave_added"
+        for name, kind in fields.items()
+        if kind != "place"
+    }
+    places = {parts.places[name]: name for name, kind in fields.items() if kind == "place"}
+    return " ".join(
+        f"FIELD_AND_PLACE({name}, {function}, {places[name]}, {problem.place.kernel})"
+        if name in places
+        else f"FIELD({name}, {function})"
+        for name, function in functions.items()
+    )
+
+
+def _kind(element: Dtype) -> str:
+    """The type as which the elements of a wave are compared: of 32 or 64 bits."""
+    if element.is_float:
+        return element.kernel
+    signed = element.lowest.startswith("(-")
+    return ("" if signed else "u") + ("long" if element.itemsize > 4 else "int")

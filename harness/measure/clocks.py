@@ -1,0 +1,352 @@
+"""The clocks of a measurement. Knows no GPU API: only a backend's ``gate``, ``enqueue`` and ``synchronize``.
+
+The primary clock is the queue's: N calls are enqueued behind a closed gate, and the host's clock runs from
+opening it until the last has ended. What that costs once (opening, waking up, noticing the end) is the same
+for N and for 2N calls, so the slope between the two is seconds a call and nothing else. It means the same on
+every backend.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from backends.base import Backend, Gate
+from backends.errors import BackendError, GateExpired
+from harness.measure.turns import Turns
+from harness.results.record import Clock
+from harness.results.stopping import NARROW, is_narrow
+
+Timer = Callable[[], float]
+"""The host's clock: seconds from any fixed moment."""
+
+LONG_ENOUGH = 2e-3
+"""Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
+SLOW_CALL = 50e-3
+"""Seconds from which on one call is a sample: the fixed cost, some ten microseconds, no longer shows."""
+UNKNOWN_LAUNCHES = 4
+"""Launches assumed of a library's call that does not tell."""
+LEAST_QUEUE = 64
+"""Launches that every driver's queue holds."""
+MAX_UNGATED_CALLS = 2**14
+GRACE, SLACK, LONGEST = 0.3e-3, 1.3, 2.0
+"""A gate that opens by the clock holds for so many seconds and so many times what enqueueing took before, but
+no longer than the last, in seconds."""
+ATTEMPTS = 5
+"""Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
+_FORGETTING = 0.8
+_ENOUGH_TO_WARM_UP = 64
+"""Calls of a batch, where the case was measured before."""
+_TELLING = 16
+"""Calls of a batch from which on it tells what enqueueing one takes: the first ones wake the driver up."""
+FAR = 0.1
+"""By what share a sample differs from what is expected that does not count alone: a kernel's time differs by
+less from context to context."""
+_AMONG = 3
+"""Samples whose median one bad one leaves good."""
+
+HOST_BOUND = (
+    "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
+)
+FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
+
+
+class Stop(StrEnum):
+    """Why the sampling of a clock ended: its median is known well, or one of the budget's ends was met."""
+
+    INTERVAL = "interval"
+    SAMPLES = "samples"
+    SECONDS = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
+    ``samples``, or after ``seconds`` once ``least`` are there.
+
+    ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
+    ``calls`` are those of a sample of the queue's clock, where they are known; else they are found.
+    ``expected`` is what a sample should be about, where that is known: one that is far from it counts only
+    with two others beside it, as it may have been interrupted.
+    """
+
+    samples: int = 15
+    seconds: float = 1.0
+    least: int = 3
+    warm_up: float = 0.02
+    width: float = NARROW
+    calls: int | None = None
+    expected: float | None = None
+
+    def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
+        """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
+        if self.expected and 0 < len(taken) < _AMONG and any(self._is_far(value) for value in taken):
+            return None
+        if is_narrow(taken, self.width):
+            return Stop.INTERVAL
+        if len(taken) >= self.samples:
+            return Stop.SAMPLES
+        return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
+
+    def _is_far(self, value: float) -> bool:
+        assert self.expected
+        return abs(value / self.expected - 1) > FAR
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.least < 1 or not self.seconds > 0:
+            raise ValueError(f"{self}: samples and least must be at least 1 and seconds positive")
+
+
+def slope(t_n: float, t_2n: float, calls: int) -> float:
+    """Seconds a call from the seconds of ``calls`` and of twice as many: what both cost once falls out."""
+    return (t_2n - t_n) / calls
+
+
+def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, first: int = 1) -> int:
+    """The number of calls, doubled from ``first`` up to ``limit``, at which ``span(calls)`` seconds reach
+    ``enough``.
+
+    A second look must agree, as a hiccup of the host makes one span too long.
+    """
+    calls = min(max(1, first), limit)
+    while calls < limit and not (span(calls) >= enough and span(calls) >= enough):
+        calls = min(2 * calls, limit)
+    return calls
+
+
+def calls_of_one(calls: int, seconds: float) -> int:
+    """The calls of the one sample of a lean block, where another took ``calls`` of so many ``seconds``.
+
+    Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
+    is still far less than contexts differ by, and the time is better spent on more of them.
+    """
+    return min(calls, max(1, math.ceil(LONG_ENOUGH / (3 * seconds))))
+
+
+class Queue:
+    """Times batches of calls on one prepared problem."""
+
+    def __init__(self, backend: Backend, turns: Turns, timer: Timer = time.perf_counter) -> None:
+        self._backend, self._turns, self._timer = backend, turns, timer
+        self._batch = 0
+        self._enqueueing = backend.enqueue_seconds
+        launches = (len(turns.launches) or UNKNOWN_LAUNCHES) * turns.prepared.commands_per_launch
+        self._launches = launches
+        # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
+        self._gated = 2 * launches <= backend.max_gated_launches
+        self.limit = backend.max_gated_launches // (2 * launches) if self._gated else MAX_UNGATED_CALLS
+        # The first call may load a kernel's code, and that may wait for the device: not behind the gate.
+        self._enqueue(1)
+        backend.synchronize()
+
+    @property
+    def note(self) -> str:
+        """What weakens the samples; empty when the gate holds."""
+        return "" if self._gated else HOST_BOUND
+
+    def batch(self, calls: int) -> float:
+        """Seconds from opening the gate (without one, the first enqueue) to the end of ``calls`` calls."""
+        self._batch = calls
+        with _no_garbage_collection():
+            gate = self._enqueued_behind_gate(calls) if self._gated else None
+            if gate:
+                start = self._timer()
+                gate.open()
+            else:
+                self._ungate()
+                start = self._timer()
+                self._enqueue(calls)
+            self._backend.synchronize()
+            return self._timer() - start
+
+    def sample(self, calls: int) -> float:
+        """Seconds a call: the slope between ``calls`` and twice as many."""
+        return slope(self.batch(calls), self.batch(2 * calls), calls)
+
+    def _enqueue(self, calls: int) -> None:
+        self._turns.enqueue(calls)
+
+    def _enqueued_behind_gate(self, calls: int) -> Gate | None:
+        """A gate with so many calls submitted behind it, to be opened; None where the backend has none.
+
+        Raises:
+            GateExpired: if enqueueing takes longer however long a gate holds: the queue is full, or a call
+                waits for the device.
+        """
+        backend = self._backend
+        attempts = 0
+        while True:
+            attempts += 1
+            gate = backend.gate(self._turns.prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
+            if gate is None:
+                return None
+            try:
+                start = self._timer()
+                self._enqueue(calls)
+                taken = (self._timer() - start) / calls
+                self._enqueueing = max(taken, _FORGETTING * self._enqueueing)
+                gate.submit()
+            except BaseException as error:
+                # Left closed, it would keep the device from ever ending.
+                gate.open()
+                with suppress(BackendError):
+                    backend.synchronize()
+                if attempts == ATTEMPTS or not isinstance(error, GateExpired):
+                    raise
+            else:
+                # A hiccup in a batch of a few is this queue's alone: it would make every later gate long.
+                if calls >= _TELLING:
+                    backend.enqueue_seconds = max(taken, _FORGETTING * backend.enqueue_seconds)
+                return gate
+
+    def shorten(self) -> None:
+        """To be called when a gate expired: from now on batches of at most half as many calls as then; in
+        later queues too, where it was many that did not fit. Of fewer the call itself is at fault, which
+        waits for the device now and then; and where even a few do not fit, each time: it goes without a gate.
+        """
+        fits = self._batch // 4
+        if not fits:
+            self._ungate()
+            return
+        self.limit = fits
+        launches = 2 * fits * self._launches
+        if launches >= LEAST_QUEUE:
+            self._backend.max_gated_launches = launches
+
+    def _ungate(self) -> None:
+        """From now on without a gate, and with no bound on the calls but patience."""
+        if self._gated:
+            self._gated, self.limit = False, MAX_UNGATED_CALLS
+
+
+def queue_seconds(backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock:
+    """Samples of device seconds a call by the gated queue.
+
+    Where the backend has no gate, or a call waits for the device while it is enqueued, they are host-bound
+    and noted so. A slope that is not positive says that it spans too little to stand out of the noise:
+    sampling starts anew over twice as many calls. Where no more fit behind the gate or into the budget it is
+    dropped and drawn again, and that is noted.
+    """
+    queue = Queue(backend, turns, timer)
+    while True:
+        try:
+            return _queue_clock(queue, budget, timer)
+        except GateExpired:
+            # A driver's queue is shorter than assumed, or a library synchronises by itself.
+            queue.shorten()
+
+
+def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
+    call = _warm_up(queue, budget, timer)
+    if call > SLOW_CALL:
+        return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
+    calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call)
+    slopes, dropped = _slopes(queue, calls, budget, timer)
+    taken = len(slopes.seconds)
+    notes = [queue.note] if queue.note else []
+    if taken < min(budget.least, budget.samples):
+        calls = slopes.calls
+        notes.append(FIXED_COST)
+        return _sampled(lambda: queue.batch(2 * calls) / (2 * calls), budget, timer, calls, "; ".join(notes))
+    if 10 * dropped > taken:
+        notes.append(f"{dropped} of {dropped + taken} slopes were not positive and were dropped")
+    return replace(slopes, note="; ".join(notes))
+
+
+def _enough(queue: Queue, call: float) -> int:
+    """How many calls of about so many seconds a sample takes."""
+    # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
+    first = int(1.1 * LONG_ENOUGH / max(call, 1e-9))
+    return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
+
+
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clock, int]:
+    """A clock of positive slopes, and how many others were dropped."""
+    seconds: list[float] = []
+    dropped, start = 0, timer()
+    stopped = None
+    while dropped < max(budget.samples, budget.least, _AMONG):
+        spent = timer() - start
+        stopped = budget.stop(seconds, spent)
+        if stopped:
+            break
+        value = queue.sample(calls)
+        if value > 0:
+            seconds.append(value)
+        elif calls < queue.limit and spent < budget.seconds / 2:
+            calls = min(2 * calls, queue.limit)
+            seconds.clear()
+        else:
+            dropped += 1
+    return Clock(tuple(seconds), calls, stopped=stopped or Stop.SAMPLES), dropped
+
+
+def round_trip_seconds(
+    backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter
+) -> Clock:
+    """Samples of host seconds from enqueueing one call to its answer in host memory: what a caller waits."""
+    backend.synchronize()
+
+    def draw() -> float:
+        with _no_garbage_collection():
+            start = timer()
+            turns.enqueue()
+            turns.result()
+            return timer() - start
+
+    return _sampled(draw, budget, timer)
+
+
+def event_seconds(turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
+    """Samples of one call's seconds by the API's own timer; None where the API has none."""
+    # The first call is no sample: it may still bind what the others find ready.
+    if turns.event_seconds() is None:
+        return None
+    drawn = _sampled(lambda: turns.event_seconds() or 0.0, budget, timer)
+    # A timer too coarse for the call tells 0.
+    told = tuple(value for value in drawn.seconds if value > 0)
+    return Clock(told, stopped=drawn.stopped) if told else None
+
+
+def _sampled(
+    draw: Callable[[], float], budget: Budget, timer: Timer, calls: int = 1, note: str = ""
+) -> Clock:
+    """Samples within the budget."""
+    seconds: list[float] = []
+    start = timer()
+    while not (stopped := budget.stop(seconds, timer() - start)):
+        seconds.append(draw())
+    return Clock(tuple(seconds), calls, note, stopped=stopped)
+
+
+def _warm_up(queue: Queue, budget: Budget, timer: Timer) -> float:
+    """Runs batches for so long as the budget has it, ever larger ones where it is not known how many calls a
+    sample takes; returns the seconds of one call, fixed cost included.
+    """
+    start = timer()
+    if budget.calls:
+        calls = min(budget.calls, _ENOUGH_TO_WARM_UP, queue.limit)
+        call = queue.batch(calls) / calls
+    else:
+        # Twice, lest one hiccup make a fast call look slow.
+        calls, call = 1, min(queue.batch(1), queue.batch(1))
+    while timer() - start < budget.warm_up:
+        calls = calls if budget.calls else min(2 * calls, queue.limit)
+        call = min(call, queue.batch(calls) / calls)
+    return call
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,285 @@
+"""Measures one case after the other on an open backend: prepare, verify, time, verify.
+
+This is all of a measurement that happens in one process; :mod:`harness.runner.worker_main` puts a process
+around it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends.base import Backend, Prepared
+from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
+from harness.devices import DeviceArray, KernelTimes, Launch
+from harness.measure import clocks, empty_kernel, placement, provenance
+from harness.measure.clocks import Budget, Timer
+from harness.measure.inputs import KEPT_SHARE, HostData, Inputs, Unlike
+from harness.measure.turns import Turns
+from harness.problems import Empty, Reduction, Verification
+from harness.problems.base import compare
+from harness.results.record import Case, Clock, Record
+
+_LOG_LINES = 4
+_LEAN_WARM_UP = 1e-3
+"""Seconds, where another block has measured the case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is measured on.
+
+    seed: of the random sources. image: the photograph that Laplace problems take; the default one when None.
+    shared: the folder of sources and answers that the workers of a run share; each makes its own when None.
+    shifts: whether sources lie elsewhere in each context (:mod:`harness.measure.placement`).
+    """
+
+    seed: int = 1
+    image: Path | None = None
+    shared: Path | None = None
+    shifts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A block's share of the work on a case.
+
+    samples: the most that a clock takes. seconds: for all clocks together. lean: the primary clock and its
+    launch cost are enough, and one sample of fewer calls; the first block takes all clocks. samples_once:
+    the most of a clock that only this block takes; samples when None. calls: behind a sample, by the clock's
+    name, as another block found them; expected: the seconds of one, likewise.
+
+    Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
+    """
+
+    samples: int = 15
+    seconds: float = 2.0
+    lean: bool = False
+    samples_once: int | None = None
+    calls: Mapping[str, int] = field(default_factory=dict)
+    expected: Mapping[str, float] = field(default_factory=dict)
+
+    def after(self, found: Mapping[str, Clock]) -> Share:
+        """The share of a block that knows what another one found."""
+        expected = {name: statistics.median(clock.seconds) for name, clock in found.items() if clock.seconds}
+        calls = {name: found[name].calls for name in expected}
+        if self.lean:
+            calls = {name: clocks.calls_of_one(calls[name], expected[name]) for name in calls}
+        return replace(self, calls=calls, expected=expected)
+
+
+class WrongAnswer(Exception):
+    """A result that differs from the reference; the message says when and where."""
+
+    def __init__(self, verification: Verification, when: str) -> None:
+        super().__init__(f"{when}: {verification.message}")
+        self.verification = verification
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case prepared on the device, on its ``sources`` and, after these, on the one ``unlike`` them."""
+
+    prepared: Prepared
+    data: HostData
+    sources: tuple[DeviceArray, ...]
+    unlike: Unlike | None
+
+    def verify(self, when: str) -> Verification:
+        """Poisons the results, calls once on every source and compares the last answer with the reference.
+
+        Raises:
+            WrongAnswer: if it differs; the message begins with ``when``.
+        """
+        self.prepared.poison()
+        for i in range(len(self.sources)):
+            self.prepared.enqueue(i)
+        return self._compared(self.data, when)
+
+    def verify_as_left(self) -> None:
+        """Compares answers of calls that find what the timed calls left: nothing is restored before.
+
+        First the answer that timing itself left; then, where there is a source with another answer, those of
+        calls on it until each place of an answer has been written twice, and one on a source as before.
+
+        Raises:
+            WrongAnswer: if one differs.
+        """
+        self._compared(self.data, "as timing left it")
+        if self.unlike is None:
+            return
+        for call in range(self.prepared.answers + 1):
+            self.prepared.enqueue(len(self.sources))
+            self._compared(self.unlike, f"after timing, in call {call + 1} on another source")
+        self.prepared.enqueue(0)
+        self._compared(self.data, "after calls on another source")
+
+    def _compared(self, expected: HostData | Unlike, when: str) -> Verification:
+        verification = compare(self.prepared.result(), expected.expected, expected.tolerance)
+        if not verification.ok:
+            raise WrongAnswer(verification, when)
+        return verification
+
+
+class Measurer:
+    """Measures cases on one open backend.
+
+    Keeps its ``inputs`` from one case to the next, and the launch costs measured so far.
+    """
+
+    def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
+        self.backend, self.options, self._timer = backend, options, timer
+        # Before anything else is allocated; and never the same, as no two contexts are to be alike.
+        self._padding = placement.padding(backend, np.random.default_rng()) if options.shifts else None
+        self.inputs = Inputs(backend, options.seed, options.image, options.shared)
+        self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
+        self._is_warm = False
+
+    def measure(self, case: Case, share: Share) -> Record:
+        """The record of a case: a wrong answer is not timed; what the backend could not do has its reason.
+
+        Raises:
+            DeviceLost: when only a new process helps. Any error that is no BackendError passes too: nobody
+                knows in what state it left the device.
+        """
+        reason = self.backend.unsupported(case.problem, case.variant)
+        if reason:
+            return Record(case, "skipped", reason)
+        try:
+            return self._measured(case, share)
+        except WrongAnswer as wrong:
+            return Record(case, "wrong", str(wrong), wrong.verification.error, wrong.verification.tolerance)
+        except Unsupported as error:
+            return Record(case, "skipped", str(error))
+        except DeviceLost:
+            raise
+        except BackendError as error:
+            return Record(case, "failed", reason_of(error))
+
+    def prepare(self, case: Case) -> None:
+        """Does what a case needs done once: its source and answer, and all that is compiled for it.
+
+        Of one source, for a cold case too, and of none so large that it may not stay: other workers prepare
+        for the same problem at this moment, on the same device. What a backend cannot do, the measurement
+        tells.
+
+        Raises:
+            DeviceLost, or what is no BackendError: see :meth:`measure`.
+        """
+        most = KEPT_SHARE * self.backend.device.memory_bytes
+        if self.backend.unsupported(case.problem, case.variant) or case.problem.source_bytes > most:
+            return
+        try:
+            with self.ready(replace(case, cache="hot"), beside_unlike=True) as ready:
+                ready.prepared.enqueue(0)
+                self.backend.synchronize()
+        except DeviceLost:
+            raise
+        except BackendError:
+            return
+
+    def _measured(self, case: Case, share: Share) -> Record:
+        with self.ready(case, beside_unlike=not share.lean) as ready:
+            if not share.lean:
+                # In the first block a wrong answer costs no timing; in the others one look will do.
+                ready.verify("before timing")
+            start = self._timer()
+            measured, profiled = self._clocks(case, Turns(ready.prepared, len(ready.sources)), share)
+            seconds = self._timer() - start
+            if isinstance(case.problem, Reduction):
+                # Others leave nothing to the next call, and to compare a whole image once more takes long.
+                ready.verify_as_left()
+            found = ready.verify("after timing")
+            # What was timed is the same in each block: the first tells it.
+            ledger = {} if share.lean else self._ledger(case, ready) | provenance.profile(measured, profiled)
+            is_held = clocks.HOST_BOUND not in measured["queue"].note
+            if self._padding:
+                ledger["padding_bytes"] = self._padding.nbytes
+            ledger |= {"timing_seconds": seconds, "gate": self.backend.gate_kind if is_held else ""}
+        return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
+
+    @contextmanager
+    def ready(self, case: Case, beside_unlike: bool = False) -> Iterator[Ready]:
+        """The case prepared, with as many sources as its cache state asks for, and on the one unlike them.
+
+        Raises:
+            BackendError: what uploading and preparing raise.
+        """
+        data, sources = self.inputs.data(case.problem), self.inputs.uploaded(case)
+        unlike = self.inputs.unlike(case.problem) if beside_unlike else None
+        every = (*sources, unlike.uploaded) if unlike else sources
+        try:
+            with self.backend.prepare(case.problem, case.variant, every) as prepared:
+                yield Ready(prepared, data, sources, unlike)
+        finally:
+            self.inputs.thin_out()
+
+    def answer(self, case: Case) -> Any:
+        """What the case's backend answers: one call, not timed."""
+        with self.backend.prepare(case.problem, case.variant, self.inputs.uploaded(case)) as prepared:
+            prepared.enqueue(0)
+            return prepared.result()
+
+    def _clocks(self, case: Case, turns: Turns, share: Share) -> tuple[dict[str, Clock], KernelTimes | None]:
+        """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
+        # Half of a case's time is the primary clock's.
+        budget = Budget(share.samples, share.seconds / 2)
+        if share.lean:
+            # What is first in a fresh context finds the device as idle as a first block's cases do.
+            warm_up = _LEAN_WARM_UP if self._is_warm else budget.warm_up
+            budget = replace(budget, warm_up=warm_up, least=1)
+        self._is_warm = True
+        samples = share.samples if share.lean else share.samples_once or share.samples
+        other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
+        primary, empty = (
+            replace(each, calls=share.calls.get(name), expected=share.expected.get(name))
+            for each, name in ((budget, "queue"), (other, "launch"))
+        )
+        found: dict[str, Clock | None] = {
+            "queue": clocks.queue_seconds(self.backend, turns, primary, self._timer),
+        }
+        if not (share.lean and isinstance(case.problem, Empty)):
+            # In the other blocks of the empty kernel this would be the same once more.
+            found |= self._launch_clocks(turns.launches, empty, share.lean)
+        if share.lean:
+            return {name: clock for name, clock in found.items() if clock is not None}, None
+        found["event"] = clocks.event_seconds(turns, other, self._timer)
+        if case.role == "compare":
+            # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
+            found["round_trip"] = clocks.round_trip_seconds(self.backend, turns, other, self._timer)
+        # Last, as no other clock must run in the profiler's wake.
+        found["kernel"], profiled = empty_kernel.kernel_seconds(turns, found["queue"], other)
+        return {name: clock for name, clock in found.items() if clock is not None}, profiled
+
+    def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget, lean: bool) -> dict[str, Clock]:
+        geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
+        if geometry not in self._launch:
+            self._launch[geometry] = empty_kernel.launch_clocks(
+                self.backend, geometry, budget, self._timer, lean
+            )
+        return self._launch[geometry]
+
+    def _ledger(self, case: Case, ready: Ready) -> dict[str, Any]:
+        return {
+            **provenance.prepared(
+                case.problem, ready.prepared, self.inputs.cold_note(case, len(ready.sources))
+            ),
+            "sources": len(ready.sources),
+            "verified_after": True,
+            "verified_on_another_source": ready.unlike is not None,
+        }
+
+
+def reason_of(error: BaseException) -> str:
+    """The class and message of an error, of a compiler's log its beginning only, of the source nothing."""
+    if isinstance(error, BuildError):
+        log = error.log.strip().splitlines()[:_LOG_LINES]
+        return "\n".join([f"BuildError: {error.args[0]}", *log])
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,154 @@
+"""Do two runs of one suite tell the same? The verdicts on each side against another in both, pair by pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from harness.results.runfile import Run
+from harness.results.statistics import BAND, Interval, check_band
+from reports.dataset import frame
+from reports.ratios import Comparison, comparisons
+
+LEAST_EQUAL = 0.95
+"""The share of equal verdicts below which a suite is too short for its machine: intervals of 95 % err as
+often."""
+
+
+class Told(NamedTuple):
+    """What one run tells of a pair: the ratio of speeds, its interval and the verdict on the first side."""
+
+    ratio: float
+    interval: Interval
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A problem in one cache state, of whose two sides both runs tell."""
+
+    kind: str
+    problem: str
+    cache: str
+    a: Told
+    b: Told
+
+    @property
+    def equal(self) -> bool:
+        """Whether both runs give the same verdict."""
+        return self.a.verdict == self.b.verdict
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether they give two that cannot both be true: neither is ambiguous."""
+        return not self.equal and "ambiguous" not in (self.a.verdict, self.b.verdict)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Two sides on one device in two runs. ``pairs`` is never empty."""
+
+    device: str
+    first: str
+    second: str
+    pairs: Sequence[Twice]
+
+    @property
+    def equal(self) -> int:
+        """How many verdicts are equal."""
+        return sum(pair.equal for pair in self.pairs)
+
+    @property
+    def share(self) -> float:
+        """The equal ones as a share of all."""
+        return self.equal / len(self.pairs)
+
+    @property
+    def contradicting(self) -> int:
+        """How many contradict each other."""
+        return sum(pair.contradicts for pair in self.pairs)
+
+    @property
+    def passed(self) -> bool:
+        """Whether enough verdicts are equal."""
+        return self.share >= LEAST_EQUAL
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; null for what is unknown."""
+        return {
+            "device": self.device,
+            "ratio": f"speed of {self.first} over speed of {self.second}",
+            "verdicts": len(self.pairs),
+            "equal": self.equal,
+            "contradicting": self.contradicting,
+            "passed": self.passed,
+            "pairs": [
+                {
+                    "kind": pair.kind,
+                    "problem": pair.problem,
+                    "cache": pair.cache,
+                    "a": _told_json(pair.a),
+                    "b": _told_json(pair.b),
+                    "equal": pair.equal,
+                }
+                for pair in self.pairs
+            ],
+        }
+
+
+def _told_json(told: Told) -> dict[str, Any]:
+    return {
+        "ratio": told.ratio if math.isfinite(told.ratio) else None,
+        "interval": [told.interval.low, told.interval.high] if told.interval.known else None,
+        "verdict": told.verdict,
+    }
+
+
+def repeated(a: Run, b: Run, band: float = BAND) -> list[Repeated]:
+    """The verdicts that both runs give: of the fastest variant of each side, OpenCL against CUDA first.
+
+    Devices are matched by the order in which they were measured, as another start of a machine may give them
+    other addresses; whether they are the same kind is
+    :func:`harness.results.comparable.environment_differences`'s.
+
+    Raises:
+        ValueError: if both runs have no pair in common, or the band is none.
+    """
+    check_band(band)
+    told_a, told_b = (_by_sides(run, band) for run in (a, b))
+    found = [
+        Repeated(one.device_name, one.first, one.second, pairs)
+        for key, one in told_a.items()
+        if key in told_b and (pairs := list(_pairs(one, told_b[key])))
+    ]
+    if not found:
+        raise ValueError(
+            "the two runs have no ratio in common; give two runs of one suite on two backends of one device"
+        )
+    return found
+
+
+def _by_sides(run: Run, band: float) -> dict[tuple[int, str, str], Comparison]:
+    """The comparisons of a run by the place of their device among all, and by their sides."""
+    found = comparisons(frame(run), band)
+    places = {physical: place for place, physical in enumerate(dict.fromkeys(c.physical for c in found))}
+    return {(places[each.physical], each.first, each.second): each for each in found}
+
+
+def _pairs(a: Comparison, b: Comparison) -> Iterator[Twice]:
+    told_b = {(row.problem, row.cache): row for row in _rows(b)}
+    for row in _rows(a):
+        other = told_b.get((row.problem, row.cache))
+        if other is not None:
+            yield Twice(row.kind, row.problem, row.cache, _told(row), _told(other))
+
+
+def _rows(comparison: Comparison) -> Iterator[Any]:
+    """The columns of :class:`reports.ratios.Pair`, row by row."""
+    yield from comparison.fastest.itertuples(index=False)
+
+
+def _told(row: Any) -> Told:
+    return Told(row.gross, Interval(row.low, row.high), row.verdict)

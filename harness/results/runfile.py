@@ -1,0 +1,368 @@
+"""A run: the records of one invocation. One append-only JSON-lines file, read back whole.
+
+First line the environment, then one line a record or picture, each flushed and fsynced as it is written, so
+that whatever ends the process, the lines before it stand.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import math
+import os
+import reprlib
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from harness.results.merge import merged
+from harness.results.record import FORMAT, Record
+from harness.results.schema import check, check_benchmarks
+
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
+"""What opens a compressed file, by the file's first bytes."""
+
+MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
+"""Names in the environment the most bytes that a run file may hold, decompressed."""
+_DEFAULT_MAX_BYTES = 2**27
+"""Ten times the largest that was recorded, and few enough that what a parser makes of them fits a memory."""
+_MOST_DIGITS = 20
+_PIECE = 2**20
+_PARTS = 4
+"""What is parsed at once, a line or a document, is so much less: it takes thirty times the room meanwhile."""
+_LONGEST_MESSAGE = 2000
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one file holds. ``environment["torn"]`` is True if its last line was cut off and dropped.
+
+    ``records`` has one a case, merged from those of several processes, which are in ``turns`` as the file has
+    them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
+    """
+
+    environment: dict[str, Any]
+    records: list[Record]
+    images: list[dict[str, Any]]
+    path: Path | None = None
+    turns: list[Record] = field(default_factory=list)
+
+
+def load_run(path: Path | str) -> Run:
+    """The run of a run file (plain, gzip or xz) or of a pytest-benchmark JSON file, told by content.
+
+    Whatever is let in is whole and of the types that :mod:`harness.results.schema` asks for.
+
+    Raises:
+        ValueError: if the file cannot be read, is not such a file, is damaged anywhere but in its last line,
+            or holds more than MAX_BYTES says; names file, line, field and remedy.
+    """
+    path = Path(path)
+    return _run_of(path, _content(path)[0])
+
+
+def _run_of(path: Path, data: bytes) -> Run:
+    document = _benchmarks(path, data)
+    if document is not None:
+        return _benchmark_run(path, document)
+    lines = _lines(path, data)
+    first = next(lines, None)
+    if first is None or first.get("type") != "environment":
+        raise ValueError(f"{path} is not a run file: line 1 describes no machine; {_GIVE}")
+    environment = _environment(f"{path}, line 1", first)
+    records: list[Record] = []
+    images: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 2):
+        where = f"{path}, line {number}"
+        if line is None:
+            environment["torn"] = True
+        elif line.get("type") == "image":
+            images.append(_checked(where, line))
+        else:
+            records.append(_record(where, line))
+    return Run(environment, merged(records), images, path, records)
+
+
+def first_line(path: Path) -> dict[str, Any] | None:
+    """The environment of a plain run file, without reading the rest; None of any other file."""
+    try:
+        with _regular(path) as file:
+            line = json.loads(file.readline(_MOST_OF_FIRST_LINE))
+        check(line)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return line if line.get("type") == "environment" else None
+
+
+_MOST_OF_FIRST_LINE = 2**24
+"""Bytes."""
+
+
+class RunWriter:
+    """Appends to a run file. A context manager.
+
+    Floats that are not finite are written as null: the file is strict JSON.
+
+    Raises:
+        FileExistsError: if ``path`` holds anything already.
+        OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
+            before it stand; of a first line no file is left.
+    """
+
+    def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists() and self.path.stat().st_size:
+            raise FileExistsError(f"{self.path} holds a run already; resume it or name another file")
+        is_new = not self.path.exists()
+        # Unbuffered: what a full disk refused must not be written again when the file is closed.
+        self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        try:
+            self._append({**environment, "type": "environment", "format": FORMAT})
+        except BaseException:
+            self._file.close()
+            if is_new:
+                self.path.unlink()
+            raise
+
+    @classmethod
+    def resume(cls, path: Path | str) -> tuple[Self, list[Record]]:
+        """A writer that goes on where a killed run ended, a torn last line cut off, and the records it has,
+        one a case and process.
+
+        Raises:
+            OSError: if the file cannot be read or written.
+            ValueError: as :func:`load_run`, or if the file is not a plain run file.
+        """
+        path = Path(path)
+        data, is_plain = _content(path)
+        run = _run_of(path, data)
+        if not is_plain or _benchmarks(path, data) is not None:
+            raise ValueError(
+                f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"
+            )
+        writer = cls.__new__(cls)
+        writer.path, writer._file = path, path.open("r+b", buffering=0)
+        end = data.rfind(b"\n") + 1 if run.environment.get("torn") else len(data)
+        writer._file.truncate(end)
+        writer._file.seek(end)
+        if end and data[end - 1 : end] != b"\n":
+            writer._file.write(b"\n")
+        return writer, run.turns
+
+    def write(self, record: Record) -> None:
+        """Appends a record; it is on the disk when this returns."""
+        self._append(record.to_json())
+
+    def write_image(self, image: Mapping[str, Any]) -> None:
+        """Appends a picture: title, backend, device, caption, png (base64)."""
+        self._append({**image, "type": "image"})
+
+    def close(self) -> None:
+        """Closes the file. May be called twice."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        left = memoryview(strict_json(line).encode() + b"\n")
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            how = f"{error.strerror}; make room, then `harness run --resume {self.path}` goes on"
+            raise OSError(error.errno, how, str(self.path)) from error
+
+
+def strict_json(data: Any) -> str:
+    """One line of strict JSON: NumPy scalars as numbers, paths as text, non-finite floats as null."""
+    return json.dumps(_strict(data), allow_nan=False)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _strict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_strict(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_REMOVE = "remove that line, or measure again"
+_GIVE = "give one that `harness run` wrote"
+
+
+def _content(path: Path) -> tuple[bytes, bool]:
+    """What a file holds, decompressed, and whether it was plain."""
+    most = _most_bytes()
+    try:
+        with _regular(path) as raw:
+            opener = next(
+                (opener for magic, opener in _OPENERS.items() if raw.peek(6).startswith(magic)), None
+            )
+            file = opener(raw) if opener else raw
+            pieces, left = [], most
+            while left >= 0 and (piece := file.read(min(_PIECE, left + 1))):
+                pieces.append(piece)
+                left -= len(piece)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(f"{path} is not a whole run file: {error}; {_GIVE}") from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {_GIVE}") from error
+    if left < 0:
+        how = "" if opener is None else ", decompressed"
+        raise ValueError(
+            f"{path} holds more than {most} bytes{how}; {_GIVE}, or set {MAX_BYTES} to more where it is one"
+        )
+    return b"".join(pieces), opener is None
+
+
+def _regular(path: Path) -> io.BufferedReader:
+    """The file, opened; a device has no end, and a pipe may never begin."""
+    # Without waiting: a pipe would let nobody go on who opens it first.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {_GIVE}")
+    return io.BufferedReader(io.FileIO(descriptor))
+
+
+def _most_bytes() -> int:
+    text = os.environ.get(MAX_BYTES)
+    if text is None:
+        return _DEFAULT_MAX_BYTES
+    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
+        raise ValueError(f"{MAX_BYTES}={text[:99]!r}: it must be a number of bytes above 0")
+    return int(text)
+
+
+def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
+    """The file's JSON objects; None for a last line without its newline that is no whole one."""
+    for number, raw in enumerate(io.BytesIO(data), 1):
+        try:
+            line = _parsed(raw)
+        except ValueError as error:
+            if not raw.endswith(b"\n"):
+                yield None
+                return
+            raise ValueError(f"{path}, line {number} is not JSON: {error}; {_REMOVE}") from error
+        if not isinstance(line, dict):
+            raise ValueError(f"{path}, line {number} is not a JSON object; {_REMOVE}")
+        yield line
+
+
+def _most_at_once() -> int:
+    return max(_most_bytes(), _DEFAULT_MAX_BYTES) // _PARTS
+
+
+def _parsed(text: bytes) -> Any:
+    if len(text) > (most := _most_at_once()):
+        raise ValueError(f"it is longer than {most} bytes, a quarter of {MAX_BYTES}")
+    try:
+        return json.loads(text.decode())
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _environment(where: str, line: dict[str, Any]) -> dict[str, Any]:
+    if line.get("format") != FORMAT or isinstance(line["format"], bool):
+        raise ValueError(
+            f"{where}: format {reprlib.repr(line.get('format'))}, this harness reads {FORMAT}; "
+            "use the harness that wrote it, or measure again"
+        )
+    # Whether this file is torn, its reader alone can tell.
+    return _checked(where, {key: value for key, value in line.items() if key != "torn"})
+
+
+def _checked(where: str, line: dict[str, Any]) -> dict[str, Any]:
+    with _located(where):
+        check(line)
+    return line
+
+
+def _record(where: str, line: dict[str, Any]) -> Record:
+    with _located(where):
+        check(line)
+        for clock in line["clocks"].values():
+            _drop_missing(clock)
+        return Record.from_json(line)
+
+
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    """Around what reads a part of a file: its errors say which, and what to do, and are no longer than that
+    they can be read.
+    """
+    try:
+        yield
+    except RecursionError:
+        raise ValueError(f"{where}: it is nested too deeply; {_REMOVE}") from None
+    except ValueError as error:
+        raise ValueError(f"{where}: {str(error)[:_LONGEST_MESSAGE]}; {_REMOVE}") from error
+
+
+def _drop_missing(clock: dict[str, Any]) -> None:
+    """Leaves out the samples that were no numbers, with the blocks that they belong to."""
+    seconds, blocks = clock["seconds"], clock.get("blocks") or [0] * len(clock["seconds"])
+    there = [pair for pair in zip(seconds, blocks, strict=True) if pair[0] is not None]
+    clock["seconds"], clock["blocks"] = [pair[0] for pair in there], [pair[1] for pair in there]
+
+
+def _benchmarks(path: Path, data: bytes) -> dict[str, Any] | None:
+    """The file of pytest-benchmark, one JSON document, if it is one."""
+    if not data[:_PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data or _is_lines(data):
+        return None
+    if len(data) > (most := _most_at_once()):
+        raise ValueError(
+            f"{path} holds a document of more than {most} bytes; set {MAX_BYTES} to four times what it has"
+        )
+    try:
+        document = _parsed(data)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) and "benchmarks" in document else None
+
+
+def _is_lines(data: bytes) -> bool:
+    """Whether the first line is a whole one of several."""
+    first, newline, _ = data.partition(b"\n")
+    try:
+        return bool(newline) and "type" in _parsed(first)
+    except (ValueError, TypeError):
+        return False
+
+
+def _benchmark_run(path: Path, document: dict[str, Any]) -> Run:
+    with _located(str(path)):
+        check_benchmarks(document)
+    machine = document.get("machine_info", {}).get("harness")
+    found = [
+        (f"{path}, benchmarks[{place}].extra_info.record", benchmark["extra_info"]["record"])
+        for place, benchmark in enumerate(document["benchmarks"])
+        if benchmark.get("extra_info", {}).get("record") is not None
+    ]
+    if machine is None or not found:
+        raise ValueError(
+            f"{path}: a pytest-benchmark file of other benchmarks; give one that tests/benchmarks wrote"
+        )
+    where = f"{path}, machine_info.harness"
+    environment = _environment(where, {"format": FORMAT, **machine, "type": "environment"})
+    records = [_record(where, {**line, "type": "record"}) for where, line in found]
+    return Run(environment, merged(records), [], path, records)

@@ -1,0 +1,173 @@
+"""The live workers of one process of a run: one for each backend's device, started when it is needed.
+
+A worker that crashes, hangs or loses its device costs the case it was at: that is recorded as failed with the
+reason, and a fresh worker takes the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby, zip_longest
+from typing import Any
+
+from harness.measure.measurer import Share
+from harness.problems import Laplace
+from harness.results.record import Case, Record
+from harness.runner.schedule import Turn
+from harness.runner.settings import RunOptions
+from harness.runner.worker_process import Worker, WorkerFailed
+
+STARTS = 2
+"""Starts in a row that may fail before a device is given up."""
+
+_Key = tuple[str, int]
+"""A backend's name and its device's number."""
+
+
+def _key_of(case: Case) -> _Key:
+    return case.backend, case.device
+
+
+class Crew:
+    """The live worker of each backend's device. A context manager: none outlives it.
+
+    ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
+    """
+
+    def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
+        self._options, self._shared, self._pictured = options, shared, pictured
+        self._live: dict[_Key, Worker] = {}
+        self._block: dict[_Key, int] = {}
+        self._given_up: dict[_Key, str] = {}
+        # While they were prepared.
+        self._failed: dict[Case, Record] = {}
+
+    def prepare(self, cases: Sequence[Case]) -> None:
+        """Has the workers of the cases of a problem start, make sources and compile, all at the same time:
+        no one measures meanwhile. Of what fails, the measurement tells.
+        """
+        of_key = {key: list(group) for key, group in groupby(sorted(cases, key=_key_of), key=_key_of)}
+        if len(of_key) == 1:
+            return
+        self._open(of_key)
+        for at_a_time in zip_longest(*of_key.values()):
+            asked = [case for case in at_a_time if case and _key_of(case) in self._live]
+            for case in asked:
+                self._live[_key_of(case)].tell({"prepare": True, "case": case.to_json()})
+            for case in asked:
+                record, _ = self._answered(case)
+                if _key_of(case) not in self._live:
+                    # It has ended its worker, and would again.
+                    self._failed[case] = record
+
+    def measure(self, turn: Turn, share: Share) -> tuple[Record, list[dict[str, Any]]]:
+        """The record of a turn and the pictures that came with it."""
+        case = turn.case
+        if case in self._failed:
+            return self._failed.pop(case), []
+        try:
+            worker = self._worker(_key_of(case), turn.block)
+        except WorkerFailed as error:
+            return Record(case, "failed", str(error)), []
+        worker.tell({"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)})
+        return self._answered(case)
+
+    def _answered(self, case: Case) -> tuple[Record, list[dict[str, Any]]]:
+        """What the worker that was asked for a case answers; one that does not, or must not go on, is
+        ended.
+        """
+        key = _key_of(case)
+        try:
+            answer = self._live[key].answer(self._options.limit_s)
+            if answer["last"]:
+                self._retire(key)
+            return Record.from_json(answer["record"]), self._pictures(case, answer["crops"])
+        except WorkerFailed as error:
+            reason = str(error)
+        except (KeyError, TypeError, ValueError) as error:
+            reason = f"the worker's answer cannot be read: {error!r}"
+        self._retire(key)
+        return Record(case, "failed", reason), []
+
+    def _worker(self, key: _Key, block: int) -> Worker:
+        """The worker of a device, which was in no block but this with the context that it is in.
+
+        Raises:
+            WorkerFailed: if the device was given up.
+        """
+        if self._block.setdefault(key, block) != block:
+            self._block[key] = block
+            self._renew(key, block)
+        self._open([key])
+        if key in self._given_up:
+            raise WorkerFailed(self._given_up[key])
+        return self._live[key]
+
+    def _renew(self, key: _Key, block: int) -> None:
+        """Has the live worker begin with a fresh context, and at the same time all others that will need one
+        in this block: a context takes longer to open than the empty kernel to measure in it. A worker that
+        cannot is ended, as a fresh process will do.
+        """
+        renewed = {
+            each: worker
+            for each, worker in self._live.items()
+            if each == key
+            or (self._block[each] != block and self._options.has_several(f"{each[0]}:{each[1]}"))
+        }
+        for worker in renewed.values():
+            worker.tell({"renew": True})
+        for each, worker in renewed.items():
+            self._block[each] = block
+            try:
+                worker.wait_until_open(self._options.start_limit_s)
+            except WorkerFailed:
+                self._retire(each)
+
+    def _open(self, keys: Iterable[_Key]) -> None:
+        """Starts a worker for each device that has none, all at the same time; gives up those that cannot be
+        started.
+        """
+        reasons = {key: "" for key in keys if key not in self._live and key not in self._given_up}
+        for _ in range(STARTS):
+            for backend, device in reasons:
+                name = self._options.classes.get(backend, backend)
+                options = self._options.for_worker(self._shared, f"{backend}:{device}")
+                self._live[backend, device] = Worker(name, device, options, self._options.held)
+            reasons = {key: reason for key in reasons if (reason := self._failure_of_start(key))}
+        self._given_up |= reasons
+
+    def _failure_of_start(self, key: _Key) -> str:
+        """Waits for a worker that was just started; why it did not, where it did not."""
+        try:
+            self._live[key].wait_until_open(self._options.start_limit_s)
+        except WorkerFailed as error:
+            self._retire(key)
+            backend, device = key
+            return f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"
+        return ""
+
+    def _retire(self, key: _Key) -> None:
+        worker = self._live.pop(key, None)
+        if worker:
+            worker.kill()
+
+    def _wants_crop(self, case: Case) -> bool:
+        """One picture of each output of the filter is enough."""
+        return isinstance(case.problem, Laplace) and case.problem.output not in self._pictured
+
+    def _pictures(self, case: Case, crops: Mapping[str, str]) -> list[dict[str, Any]]:
+        fresh = {title: png for title, png in crops.items() if title not in self._pictured}
+        self._pictured.update(fresh)
+        about = {"backend": case.backend, "device": case.device_key, "caption": case.problem.label}
+        return [{"title": title, **about, "png": png} for title, png in fresh.items()]
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for worker in self._live.values():
+            if kind is None:
+                worker.finish()
+            else:
+                worker.kill()

@@ -1,0 +1,204 @@
+"""Runs cases in worker processes (:mod:`harness.runner.pool`), of which one measures at a time, and writes a
+record for each, whatever happens.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from harness.measure.source_cache import shared_folder
+from harness.results.record import Case, Record
+from harness.results.runfile import RunWriter
+from harness.runner.pool import Crew
+from harness.runner.schedule import (
+    Allotment,
+    Known,
+    Turn,
+    blocks_a_process,
+    first_blocks_end,
+    further_blocks_end,
+    problem_of,
+    turns,
+)
+from harness.runner.settings import RunOptions
+from harness.runner.telemetry import Snapshot, watched
+
+LIMIT_SHARE = 4
+"""The most that a budget grants the timing of a case is its limit divided by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is, told between two measurements.
+
+    ``done`` of ``total`` turns (a case in one block) are over; ``last`` is the latest record (None before
+    the first), ``next`` the case that comes now (None at the end).
+    """
+
+    done: int
+    total: int
+    last: Record | None
+    next: Case | None
+
+
+def run_cases(
+    cases: Sequence[Case],
+    writer: RunWriter,
+    options: RunOptions,
+    progress: Callable[[Progress], None] = lambda _: None,
+    skipped: Mapping[Case, str] | None = None,
+    finished: Sequence[Record] = (),
+    look: Callable[[Case], Snapshot] = lambda _: {},
+    pictured: Iterable[str] = (),
+) -> None:
+    """Measures the cases, in as many blocks as the options say, and writes a record for each as soon as it
+    is there.
+
+    Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
+    but only one measures at a time. A case that is not right in one block is not tried in the next, and
+    one that is known well enough is left out of a process's last blocks. Ctrl-C ends the workers; what was
+    measured is in the file.
+
+    Args:
+        cases: what to measure; every backend of a problem beside the others.
+        writer: where the records go.
+        options: see there.
+        progress: called between measurements only, and once at the end.
+        skipped: cases that are not to be measured, with the skip reason that is recorded.
+        finished: records that are there already, one a case and block.
+        look: at the state of a case's device, before and after it is measured.
+        pictured: titles of the pictures that are there already.
+    """
+    there = {Turn(record.case, record.process, record.block) for record in finished}
+    every = turns(cases, options.processes, options.contexts, options.launch_contexts)
+    left = [turn for turn in every if turn not in there]
+    run = _Run(writer, options, look, skipped or {}, pictured)
+    for record in finished:
+        run.note(record)
+    run.measure(left, progress)
+
+
+class _Run:
+    """The turns of a run. ``over`` are the cases that need no other turn."""
+
+    def __init__(
+        self,
+        writer: RunWriter,
+        options: RunOptions,
+        look: Callable[[Case], Snapshot],
+        reasons: Mapping[Case, str],
+        pictured: Iterable[str],
+    ) -> None:
+        self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
+        self._over: set[Case] = set()
+        self._blocks = blocks_a_process(options.contexts, options.launch_contexts)
+        self._known = Known(self._blocks, options.launch_contexts)
+        self._first: dict[Case, Record] = {}
+        self._pictured = set(pictured)
+        self._began_at = math.inf
+        self._allotment: Allotment | None = None
+        self._to_measure = 0
+        # Seconds, a case's part of what its problem's preparation took.
+        self._prepared: dict[Case, float] = {}
+
+    def note(self, record: Record) -> None:
+        """Takes note of what a record of one block means for the blocks to come."""
+        if record.status != "ok":
+            self._over.add(record.case)
+        self._known.add(record)
+        self._first.setdefault(record.case, record)
+
+    def measure(self, left: Sequence[Turn], progress: Callable[[Progress], None]) -> None:
+        """Every turn, the ones of a process in workers of their own, the ones of a block in contexts of
+        theirs.
+        """
+        self._began_at = time.monotonic()
+        if self._options.budget:
+            ends_at = self._began_at + first_blocks_end(self._options.budget, self._blocks)
+            self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
+        self._to_measure = sum(self._is_to_measure(turn) for turn in left)
+        last: Record | None = None
+        done = 0
+        with shared_folder() as shared:
+            for _, of_process in groupby(left, key=lambda turn: turn.process):
+                with Crew(self._options, shared, self._pictured) as crew:
+                    for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):
+                        of_block = list(turns_of_block)
+                        enough = self._enough(of_block)
+                        for _, beside in groupby(of_block, key=lambda turn: problem_of(turn.case)):
+                            of_problem = list(beside)
+                            for turn in of_problem:
+                                progress(Progress(done, len(left), last, turn.case))
+                                if turn is of_problem[0]:
+                                    self._prepare(crew, of_problem)
+                                last = self._turn(crew, turn, turn.case in enough) or last
+                                done += 1
+        progress(Progress(len(left), len(left), last, None))
+
+    def _prepare(self, crew: Crew, of_problem: Sequence[Turn]) -> None:
+        """Prepares for a problem where a process meets it first: then nobody has compiled anything yet."""
+        cases = [
+            turn.case for turn in of_problem if self._is_to_measure(turn) and turn.case not in self._over
+        ]
+        if cases:
+            start = time.monotonic()
+            crew.prepare(cases)
+            self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
+
+    def _enough(self, of_block: Sequence[Turn]) -> set[Case]:
+        """The cases of a block that are known well enough; all of a further one for which time is over."""
+        first = of_block[0]
+        within = self._options.budget or self._options.contexts_s or math.inf
+        ends = further_blocks_end(within, first.process, self._options.processes)
+        if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
+            return {turn.case for turn in of_block}
+        return self._known.enough(of_block)
+
+    def _begins_process(self, turn: Turn) -> bool:
+        return turn.block % self._blocks == 0
+
+    def _is_to_measure(self, turn: Turn) -> bool:
+        """Whether a turn has a share of the budget's time: further blocks take what a suite grants them."""
+        return self._begins_process(turn) and turn.case not in self._reasons
+
+    def _turn(self, crew: Crew, turn: Turn, is_enough: bool) -> Record | None:
+        """The record of a turn, written; None of a case that is over, or known well enough."""
+        case = turn.case
+        self._to_measure -= self._is_to_measure(turn)
+        if case in self._over or is_enough:
+            return None
+        if case in self._reasons:
+            record = Record(case, "skipped", self._reasons[case])
+        else:
+            record = self._measured(crew, turn)
+        record = record.in_block(turn.process, turn.block)
+        self.note(record)
+        self._writer.write(record)
+        return record
+
+    def _measured(self, crew: Crew, turn: Turn) -> Record:
+        start = time.monotonic()
+        granted = None
+        if self._allotment and self._begins_process(turn):
+            granted = self._allotment.seconds(start, 1 + self._to_measure)
+        share = self._options.share(turn.case, turn.is_lean)
+        if turn.case in self._first:
+            share = share.after(self._first[turn.case].clocks)
+        if granted:
+            share = replace(share, seconds=granted)
+
+        def once() -> Record:
+            record, images = crew.measure(turn, share)
+            for image in images:
+                self._writer.write_image(image)
+            return record
+
+        record = watched(once, lambda: self._look(turn.case))
+        wall = time.monotonic() - start + self._prepared.pop(turn.case, 0.0)
+        if self._allotment and granted:
+            self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
+        return replace(record, ledger={**record.ledger, "wall_seconds": wall})

@@ -1,0 +1,181 @@
+"""In what order a run measures, in which block, and for how long each.
+
+A block is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
+drawn anew with each (on an H200 an empty kernel takes 1.40 us in one context and 1.57 in the next, in OpenCL
+as in CUDA), so that blocks, and not samples, are the independent witnesses that a verdict needs. A process
+has one block or, of a GPU, several, one after the other; between them there may be short ones, in which only
+the empty kernel is measured (:mod:`harness.results.launch_correction`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, groupby, product
+from statistics import median
+from typing import NamedTuple
+
+from harness.problems import Empty, Problem
+from harness.results.launch_correction import Launches, Levelled
+from harness.results.merge import merged_clock
+from harness.results.record import Case, Clock, Record
+from harness.results.statistics import BAND
+from harness.results.stopping import NARROW, mean_is_narrow, ratio_is_told
+
+GUESSED_OVERHEAD_S = 0.3
+"""Seconds that a case costs beside its timing, until the run has shown."""
+LEAST_S = 0.01
+FURTHER_SHARE = 0.5
+"""The part of a budget that the further contexts of the processes have, where there are any."""
+LEAST_BLOCKS = 4
+"""Blocks of a process in which a case is measured however well it is known: a few contexts may all be of one
+kind."""
+
+LIMIT_BLOCKS = 2
+"""Blocks of a process in which a limit is measured: no verdict rests on it."""
+
+
+class Turn(NamedTuple):
+    """A case in one of the blocks that measure it, and the process that the block is of."""
+
+    case: Case
+    process: int
+    block: int
+
+    @property
+    def is_lean(self) -> bool:
+        """Whether only the primary clock is taken, and what the net ratio needs: a verdict rests on these,
+        and on as many blocks as the time allows. The first block takes all clocks.
+        """
+        return self.block > 0
+
+
+def turns(
+    cases: Sequence[Case], processes: int, contexts: Mapping[str, int], launches: int = 0
+) -> Iterator[Turn]:
+    """All cases in the first block of the first process, then all in its next, and so on.
+
+    The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
+    long, meets all of them alike. Each block begins with another one of them (A B C, B C A, C A B), as it may
+    matter what was measured just before.
+
+    Args:
+        cases: all of a run.
+        processes: how many measure each case.
+        contexts: blocks a process of the devices (by their keys) that have several; see :func:`contexts_of`.
+        launches: after each of those blocks so many more, in which only the empty kernel is measured.
+    """
+    groups = [list(group) for _, group in groupby(cases, key=problem_of)]
+    most = blocks_a_process(contexts)
+    each = range(processes), range(most), range(1 + launches)
+    for block, (process, context, further) in enumerate(product(*each)):
+        for group in groups:
+            sides = [case for case in group if context < contexts_of(case, contexts)]
+            if further:
+                sides = [case for case in sides if _is_measured_alone(case, contexts)]
+            first = block % max(1, len(sides))
+            yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
+
+
+def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:
+    """Whether a case has contexts of its own between others: the empty kernel, where contexts are several."""
+    return isinstance(case.problem, Empty) and contexts_of(case, contexts) > 1
+
+
+def blocks_a_process(contexts: Mapping[str, int], launches: int = 0) -> int:
+    """The most contexts that a device has in a process, those with nothing but ``launches`` among them."""
+    return max([1, *contexts.values()]) * (1 + launches)
+
+
+def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
+    """In how many blocks of a process a case is measured: a limit, the best of a sweep, in a few."""
+    contexts_there = contexts.get(case.device_key, 1)
+    return min(LIMIT_BLOCKS, contexts_there) if case.role == "limit" else contexts_there
+
+
+def problem_of(case: Case) -> tuple[Problem, str]:
+    """What the cases that are compared with each other have in common."""
+    return case.problem, case.cache
+
+
+def first_blocks_end(seconds: float, blocks: int) -> float:
+    """How much of ``seconds`` the first blocks of a run's processes have, of so many ``blocks`` a process."""
+    return seconds * (1 - FURTHER_SHARE if blocks > 1 else 1)
+
+
+def further_blocks_end(seconds: float, process: int, processes: int) -> float:
+    """After how much of a run's time a process begins no further block: each has as much of ``seconds``."""
+    return seconds * (process + 1) / processes
+
+
+class Known:
+    """What is known of each case so far: when its further blocks would tell no more.
+
+    Of a run of so many ``blocks`` a process, with so many for ``launches`` alone after each other one.
+    """
+
+    def __init__(self, blocks: int, launches: int = 0) -> None:
+        self._blocks, self._launches_after = blocks, launches
+        self._clocks: dict[Case, list[Clock]] = {}
+        self._launches = Launches()
+
+    def add(self, record: Record) -> None:
+        """Takes note of a record of one block."""
+        self._launches.add(record)
+        clock = record.clocks.get("queue")
+        if clock and clock.seconds:
+            self._clocks.setdefault(record.case, []).append(clock)
+
+    def enough(self, of_block: Sequence[Turn]) -> set[Case]:
+        """The cases of a block that need not be measured in it: those of problems whose verdicts of one
+        device against another are settled; on one device alone, whose times are known well.
+
+        All sides of a problem or none: each must have as many blocks as the other.
+        """
+        if of_block[0].block % self._blocks // (1 + self._launches_after) < LEAST_BLOCKS:
+            return set()
+        groups = groupby(of_block, key=lambda turn: problem_of(turn.case))
+        sides = ([turn.case for turn in group] for _, group in groups)
+        return {case for cases in sides if self._are_told(cases) for case in cases}
+
+    def _are_told(self, cases: Sequence[Case]) -> bool:
+        if self._launches_after and isinstance(cases[0].problem, Empty):
+            # The more is known of launching, the more of all else.
+            return False
+        sides = {case: self._levelled(case) for case in cases}
+        times = {case: [median(block) for block in side.blocks] for case, side in sides.items()}
+        if len({case.device_key for case in cases}) == 1:
+            return all(mean_is_narrow(each, NARROW) for each in times.values())
+        return all(
+            ratio_is_told(times[one], times[other], BAND, (sides[one].error, sides[other].error))
+            for one, other in combinations(cases, 2)
+            if one.device_key != other.device_key
+        )
+
+    def _levelled(self, case: Case) -> Levelled:
+        found = self._clocks.get(case)
+        return self._launches.levelled(case.device_key, merged_clock(found) if found else None)
+
+
+@dataclass
+class Allotment:
+    """Shares what is left of the time for the first blocks of a run among its turns that are left.
+
+    ends_at: on the clock that :meth:`seconds` is asked with. longest: a turn's seconds of timing at most.
+    """
+
+    ends_at: float
+    longest: float
+    _overheads: list[float] = field(default_factory=list)
+
+    def seconds(self, now: float, left: int) -> float:
+        """Seconds of timing for the next turn of ``left``: never none, as every case is to be measured."""
+        overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
+        return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
+
+    def spent(self, total: float, granted: float, timed: float) -> None:
+        """Takes note of a turn: its seconds in all, those granted for timing, and those that timing took.
+
+        Timing that took more than was granted would again: it is overhead.
+        """
+        self._overheads.append(total - min(granted, timed))

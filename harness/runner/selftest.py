@@ -1,0 +1,183 @@
+"""Does the harness find differences where there are none? Every device against itself, many times.
+
+A comparison is made as in a run: the same case measured by two workers, side by side, in several fresh
+processes each; or, of a run that has been recorded, by half of its blocks and by the other half. A verdict
+that one is faster is false. Verdicts rest on 95 % intervals, so at most one in twenty may be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+
+import numpy as np
+
+from harness.devices import DeviceInfo
+from harness.measure.source_cache import shared_folder
+from harness.results import statistics as stats
+from harness.results.launch_correction import Launches
+from harness.results.merge import merged_clock
+from harness.results.record import Case, Clock, Record
+from harness.results.runfile import Run
+from harness.results.statistics import Blocks
+from harness.runner.settings import RunOptions
+from harness.runner.worker_process import Worker, WorkerFailed
+from harness.suites.expand import expand
+from harness.suites.schema import Limits, ReductionBlock, Suite
+
+FEWEST_TO_HALVE = 2 * stats.FEWEST_PAIRS
+"""Blocks of a case whose halves still are drawn in pairs."""
+_SEED = 20111121
+MOST_FALSE = 0.05
+"""The rate of false verdicts above which the harness is not to be believed."""
+SUITE = Suite(
+    name="selftest",
+    title="Every device against itself",
+    reduction=[
+        ReductionBlock(ops=["minmax", "sum"], dtypes=["int32", "float32"], shapes=[[2560, 2560], [640, 480]])
+    ],
+    limits=Limits(measure=False),
+)
+
+
+@dataclass(frozen=True)
+class SelfTest:
+    """What comparing a device with itself gave: how often each verdict, or why it could not be done."""
+
+    device: str
+    verdicts: Counter[str] = field(default_factory=Counter)
+    failure: str = ""
+
+    @property
+    def comparisons(self) -> int:
+        """How many there were."""
+        return self.verdicts.total()
+
+    @property
+    def false_rate(self) -> float:
+        """The share of comparisons that found a difference, where there is none."""
+        return (self.verdicts["faster"] + self.verdicts["slower"]) / max(1, self.comparisons)
+
+    @property
+    def passed(self) -> bool:
+        """Whether there were comparisons and few enough false ones."""
+        return not self.failure and self.comparisons > 0 and self.false_rate <= MOST_FALSE
+
+
+def selftest(
+    devices: Sequence[DeviceInfo],
+    comparisons: int,
+    options: RunOptions,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[SelfTest]:
+    """Compares each device with itself at least so many times, one device after the other.
+
+    Args:
+        devices: which, by their backends.
+        comparisons: a device; spread evenly over the cases of :data:`SUITE`.
+        options: as of a run; its processes and samples are those of one comparison.
+        progress: is told what is done next.
+    """
+    for device in devices:
+        cases = expand(SUITE, [device])
+        yield _device(device, cases, -(-comparisons // len(cases)), options, progress)
+
+
+def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
+    """Compares each device of a recorded run with itself at least so many times: a case's blocks are split at
+    random into two halves, each as one side of a ratio. Always the same halves of the same run.
+
+    Raises:
+        ValueError: if no case was measured in enough blocks.
+    """
+    sides: dict[str, list[Blocks]] = {}
+    launches = Launches(run.records)
+    for record in run.records:
+        # What the blocks share of error both halves share, and no ratio of the two has it.
+        blocks = launches.levelled(record.case.device_key, record.clocks.get("queue")).blocks
+        if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
+            sides.setdefault(record.case.device_key, []).append(blocks)
+    if not sides:
+        raise ValueError(
+            f"{run.path}: no case was measured in {FEWEST_TO_HALVE} blocks or more, and fewer are too few to "
+            "halve; measure with more --processes or --contexts"
+        )
+    rng = np.random.default_rng(_SEED)
+    found = []
+    for device, cases in sides.items():
+        each = -(-comparisons // len(cases))
+        found.append(SelfTest(device, Counter(_halved(case, rng) for case in cases for _ in range(each))))
+    return found
+
+
+def _halved(blocks: Blocks, rng: np.random.Generator) -> str:
+    """The verdict on one half of the blocks, drawn at random, against the other."""
+    half = len(blocks) // 2
+    drawn = [blocks[place] for place in rng.permutation(len(blocks))]
+    return _verdict(drawn[:half], drawn[half : 2 * half])
+
+
+def verdict(first: Clock, second: Clock) -> str:
+    """What a run would say of the first side: same, faster, slower or ambiguous."""
+    return _verdict(*(stats.blocks(clock.seconds, clock.blocks) for clock in (first, second)))
+
+
+def _verdict(first: Blocks, second: Blocks) -> str:
+    return stats.verdict(stats.ratio_interval(first, second, paired=True))
+
+
+def _device(
+    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, progress: Callable[[str], None]
+) -> SelfTest:
+    parts: dict[tuple[Case, int, int], list[Clock]] = {}
+    try:
+        with shared_folder() as shared:
+            for process in range(options.processes):
+                progress(f"{device.key}: process {process + 1} of {options.processes}")
+                for key, clock in _process(device, cases, each, options, shared, process):
+                    parts.setdefault(key, []).append(replace(clock, blocks=(process,) * len(clock.seconds)))
+    except WorkerFailed as error:
+        return SelfTest(device.key, failure=str(error))
+    sides = {key: merged_clock(clocks) for key, clocks in parts.items()}
+    pairs = ((sides[case, n, 0], sides[case, n, 1]) for case in cases for n in range(each))
+    return SelfTest(device.key, Counter(verdict(*pair) for pair in pairs))
+
+
+def _process(
+    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, shared: str, process: int
+) -> Iterator[tuple[tuple[Case, int, int], Clock]]:
+    """The clocks that two fresh workers take, one a side, of each case as often as there are comparisons.
+
+    With each its case, the number of its comparison, and its side.
+
+    Raises:
+        WorkerFailed: if one cannot be started, does not answer, or cannot measure a case.
+    """
+    name = options.classes.get(device.backend, device.backend)
+    workers: list[Worker] = []
+    try:
+        for _ in range(2):
+            workers.append(Worker(name, device.index, options.for_worker(shared), options.held))
+        for worker in workers:
+            worker.wait_until_open(options.start_limit_s)
+        for case, number in product(cases, range(each)):
+            # Whatever it does to a side to be the second, each side is now and then.
+            first = (number + process) % 2
+            for side in (first, 1 - first):
+                yield (case, number, side), _clock(workers[side], case, options)
+        for worker in workers:
+            worker.finish()
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+def _clock(worker: Worker, case: Case, options: RunOptions) -> Clock:
+    share = asdict(options.share(case, lean=True))
+    answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, options.limit_s)
+    record = Record.from_json(answer["record"])
+    if record.status != "ok":
+        raise WorkerFailed(f"{case.problem.label}: {record.reason}")
+    return record.clocks["queue"]

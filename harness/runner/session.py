@@ -1,0 +1,335 @@
+"""One invocation of ``harness run``: what is asked for, what there is to measure, and measuring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from backends import REGISTRY, available
+from harness.devices import DeviceInfo
+from harness.measure.photograph import image_size
+from harness.results.explain import validation
+from harness.results.record import Case
+from harness.results.runfile import Run, RunWriter, first_line, load_run
+from harness.runner import resuming
+from harness.runner.device_lock import locked
+from harness.runner.environment import cpu_name, describe
+from harness.runner.run import Progress, run_cases
+from harness.runner.selftest import SelfTest, selftest, selftest_of
+from harness.runner.settings import RunOptions
+from harness.runner.telemetry import Watch
+from harness.suites.control_cases import with_controls
+from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
+from harness.suites.schema import Suite, is_path, parse_suite, suite_text
+
+SELFTEST_PROCESSES = 5
+"""Of a comparison, where nobody says."""
+SELFTEST_SECONDS = 0.5
+"""Of timing, a side of a comparison: about what a suite takes."""
+BUDGET_SAMPLES = 100
+"""The most samples of a clock where a budget of time is given: the time is to end it, not their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asks for; a run file keeps it, so that the run can be resumed.
+
+    ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
+    whole run; empty ``backends`` and ``devices`` mean all.
+    """
+
+    suite: str = "quick"
+    backends: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    image: str | None = None
+    samples: int | None = None
+    seed: int = 1
+    processes: int | None = None
+    contexts: int | None = None
+    budget: float | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an invocation is going to do, before anything is measured.
+
+    ``cases`` are all, in order; ``skipped`` those that do not run, and why; ``devices`` all that were found;
+    ``missing`` why a backend is not available, by its name; ``text`` is the suite's; ``notes`` are for the
+    person who asked.
+    """
+
+    request: Request
+    suite: Suite
+    text: str
+    options: RunOptions
+    devices: list[DeviceInfo]
+    missing: dict[str, str]
+    cases: list[Case]
+    skipped: dict[Case, str]
+    notes: tuple[str, ...] = ()
+
+
+def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
+    """All devices of all backends, and why a backend is not available, by its name."""
+    found = available()
+    devices = [device for entry in found.values() if not isinstance(entry, str) for device in entry]
+    return devices, {name: entry for name, entry in found.items() if isinstance(entry, str)}
+
+
+def plan_run(request: Request) -> Plan:
+    """Expands what is asked for on the devices of this machine.
+
+    Raises:
+        ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
+    """
+    text = suite_text(request.suite)
+    suite = parse_suite(request.suite, text)
+    image = Path(request.image) if request.image else None
+    if image and not suite.laplace:
+        raise ValueError(
+            f"--image {image}: suite {request.suite} has no Laplace block, which alone takes a photograph; "
+            "leave --image out, or add a [[laplace]] block"
+        )
+    size = image_size(image) if image else None
+    devices, missing = discover()
+    _require(request.backends, missing)
+    measured = measured_by_default(devices, suite, request.backends, request.devices)
+    cases = expand(suite, measured, request.backends, request.devices, size)
+    if not cases:
+        raise ValueError(
+            f"suite {suite.name} has nothing to run here: no block of it is meant for the devices chosen"
+        )
+    by_key = {(device.backend, device.index): device for device in devices}
+    reasons = {case: skip_reason(case, by_key[case.backend, case.device], suite) for case in cases}
+    skipped = {case: reason for case, reason in reasons.items() if reason is not None}
+    used = {(case.backend, case.device) for case in cases if case not in skipped}
+    if suite.measure.controls:
+        cases = with_controls(cases, by_key, skipped)
+    contexts = _contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts)
+    options = RunOptions(
+        seed=request.seed,
+        samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
+        case_seconds=suite.measure.case_seconds,
+        processes=request.processes or suite.measure.processes,
+        contexts=contexts,
+        launch_contexts=suite.measure.gpu_launch_contexts if contexts and suite.measure.controls else 0,
+        contexts_s=suite.measure.gpu_contexts_s or None,
+        budget=request.budget,
+        limit_s=suite.measure.limit_s,
+        image=image,
+    )
+    return Plan(request, suite, text, options, devices, missing, cases, skipped)
+
+
+def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
+    """The devices that have so many contexts a process: GPUs, through the two APIs that are compared."""
+    return {
+        device.key: count
+        for device in devices
+        if count > 1 and device.kind != "cpu" and REGISTRY[device.backend].role in ("opencl", "cuda")
+    }
+
+
+def _require(backends: Sequence[str], missing: Mapping[str, str]) -> None:
+    """Who names a backend does not want to do without."""
+    reasons = [missing[name] for name in backends if name in missing]
+    if reasons:
+        raise ValueError(f"not available: {'; '.join(reasons)}")
+
+
+def gone_since(folder: Path, plan: Plan) -> list[str]:
+    """What to say of the backends that were there at the last run whose file is in ``folder``, if this
+    processor made it, and are not there now.
+    """
+    files = filter(Path.is_file, folder.glob("*.jsonl"))
+    runs = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    found = ((path, first_line(path)) for path in runs)
+    last = next(((path, line) for path, line in found if line and _is_of(line, cpu_name())), None)
+    if last is None:
+        return []
+    path, line = last
+    there = {device["backend"] for device in line["devices"]}
+    return [
+        f"{name} was there at the last run ({path}) and is not now: {reason}"
+        for name, reason in plan.missing.items()
+        if name in there and (not plan.request.backends or name in plan.request.backends)
+    ]
+
+
+def _is_of(line: Mapping[str, Any], cpu: str) -> bool:
+    host = line.get("host")
+    return isinstance(host, Mapping) and host.get("cpu") == cpu and bool(line.get("devices"))
+
+
+def plan_resumed(path: Path) -> Plan:
+    """The plan of the run in ``path``, as it was asked for.
+
+    Raises:
+        OSError: if the file cannot be read.
+        ValueError: if it is no run file, or its suite, photograph, options, kernels or devices are not what
+            they were.
+    """
+    begun = load_run(path)
+    before = resuming.kept(path, begun.environment)
+    plan = plan_run(_asked(path, before.request))
+    now = resuming.kept(path, _environment(plan, ""))
+    changes = resuming.changes(*(_of_asked(each, plan.request.backends) for each in (before, now)))
+    were = dict.fromkeys(str(device.get("backend")) for device in before.devices)
+    changes += [plan.missing[name] for name in were if changes and name in plan.missing]
+    if not changes:
+        planned = set(plan.cases)
+        strange = [turn.case for turn in begun.turns if turn.case not in planned]
+        changes = [f"{case.device_key} {case.problem.label} is no case of it now" for case in strange[:1]]
+    if changes:
+        raise ValueError(
+            f"{path} cannot be resumed: {'; '.join(changes)}; have it as it was, or begin a new run"
+        )
+    return replace(plan, notes=tuple(resuming.notes(before, now)))
+
+
+def _asked(path: Path, kept: Mapping[str, Any]) -> Request:
+    try:
+        return TypeAdapter(Request).validate_python(kept)
+    except ValidationError as error:
+        wrong = "; ".join(validation(dict(mistake), resuming.Kept) for mistake in error.errors())
+        raise ValueError(
+            f"{path} does not say what was asked for: request.{wrong}; begin a new run"
+        ) from None
+
+
+def _of_asked(kept: resuming.Kept, backends: Sequence[str]) -> resuming.Kept:
+    """With the devices of these backends alone; all when empty."""
+    devices = [device for device in kept.devices if not backends or device.get("backend") in backends]
+    return kept.model_copy(update={"devices": devices})
+
+
+def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress], None]) -> Run:
+    """Measures a plan into a new run file and returns what it holds.
+
+    Raises:
+        FileExistsError: if ``output`` holds a run already.
+        DeviceBusy: if another run measures on one of the devices; no file is begun then.
+    """
+    with (
+        alone(plan, command) as (options, watch),
+        RunWriter(output, _environment(plan, command)) as writer,
+    ):
+        run_cases(plan.cases, writer, options, progress, plan.skipped, (), watch.look)
+    return load_run(output)
+
+
+def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
+    """Measures what the run in ``path``, whose plan this is, left out; returns all that the file holds.
+
+    A budget counts anew, for what is left.
+
+    Raises:
+        DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
+    """
+    with alone(plan, f"harness run --resume {path}") as (options, watch):
+        pictured = [str(image.get("title")) for image in load_run(path).images]
+        writer, finished = RunWriter.resume(path)
+        with writer:
+            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look, pictured)
+    return load_run(path)
+
+
+@contextmanager
+def alone(plan: Plan, command: str) -> Iterator[tuple[RunOptions, Watch]]:
+    """The devices of a plan, locked against other runs and watched; with the options by which the workers
+    hold the locks too.
+
+    Raises:
+        DeviceBusy: if another run measures on one of them.
+    """
+    measured = {(case.backend, case.device) for case in plan.cases if case not in plan.skipped}
+    used = [device for device in plan.devices if (device.backend, device.index) in measured]
+    physical = {(device.backend, device.index): device.physical for device in used}
+    with locked(names_of(used), command) as held, Watch(physical) as watch:
+        yield replace(plan.options, held=held), watch
+
+
+def self_tests(
+    backends: Sequence[str],
+    patterns: Sequence[str],
+    comparisons: int,
+    processes: int | None,
+    progress: Callable[[str], None],
+) -> Iterator[SelfTest]:
+    """Compares the chosen devices with themselves (:mod:`harness.runner.selftest`), one after the other.
+
+    Raises:
+        ValueError: at once, if a filter names something that is not there or no device is left.
+        DeviceBusy: from the iterator, if a run measures on one of the devices.
+    """
+    devices, missing = discover()
+    _require(backends, missing)
+    chosen = select_devices(devices, backends, patterns)
+    if not chosen:
+        raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")
+    options = RunOptions(processes=processes or SELFTEST_PROCESSES, case_seconds=SELFTEST_SECONDS)
+
+    def measured() -> Iterator[SelfTest]:
+        with locked(names_of(chosen), "harness selftest") as held:
+            yield from selftest(chosen, comparisons, replace(options, held=held), progress)
+
+    return measured()
+
+
+def self_tests_of(paths: Sequence[Path], comparisons: int) -> Iterator[SelfTest]:
+    """Compares the devices of recorded runs with themselves (:func:`harness.runner.selftest.selftest_of`).
+
+    Raises:
+        OSError, ValueError: at once, if one cannot be read or has too few blocks.
+    """
+    found = [(path, selftest_of(load_run(path), comparisons)) for path in paths]
+    return (
+        replace(test, device=f"{path.name} {test.device}" if len(found) > 1 else test.device)
+        for path, tests in found
+        for test in tests
+    )
+
+
+def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:
+    """What a person calls each physical device: its keys."""
+    names: dict[str, list[str]] = {}
+    for device in devices:
+        names.setdefault(device.physical, []).append(device.key)
+    return names
+
+
+def _environment(plan: Plan, command: str) -> dict[str, Any]:
+    return {
+        **describe(plan.request.suite, command, plan.devices, plan.missing),
+        "request": asdict(_from_anywhere(plan.request)),
+        "options": _options(plan),
+        "suite_content": resuming.suite_content(plan.text),
+        "image_sha256": resuming.image_hash(plan.options.image),
+    }
+
+
+def _from_anywhere(request: Request) -> Request:
+    """The request with absolute paths: the run may be resumed from another folder."""
+    return replace(
+        request,
+        suite=str(Path(request.suite).absolute()) if is_path(request.suite) else request.suite,
+        image=str(Path(request.image).absolute()) if request.image else None,
+    )
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    options = plan.options
+    return {
+        "samples": options.samples,
+        "case_seconds": options.case_seconds,
+        "limit_s": options.limit_s,
+        "processes": options.processes,
+        "contexts": dict(options.contexts),
+        "launch_contexts": options.launch_contexts,
+        "budget": options.budget,
+    }

@@ -1,0 +1,157 @@
+"""The state of a device around a measurement: clocks, power, temperature, and whether it is throttled.
+
+Taken by the runner, not by the worker that measures, and never while it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Self
+
+from harness.results.record import Case, Record
+
+Snapshot = dict[str, Any]
+"""sm_clock_mhz, memory_clock_mhz, power_watts, temperature_c, reasons, thermal_ns; of a processor mhz, load.
+What the device does not tell is absent."""
+
+REASONS = {
+    0x1: "idle", 0x2: "application clocks", 0x4: "power cap", 0x8: "hardware slowdown", 0x10: "sync boost",
+    0x20: "thermal slowdown by the driver", 0x40: "thermal slowdown by hardware", 0x80: "power brake",
+    0x100: "display clocks",
+}  # fmt: skip
+"""NVML's bits of what keeps the clocks below their maximum (nvml.h, nvmlClocksEventReasons)."""
+MATTERING = {REASONS[bit] for bit in (0x8, 0x20, 0x40, 0x80)}
+"""Those that are a fault of the machine or its cooling. The power cap is part of the device as it is sold."""
+_THERMAL_POLICY = 1
+"""NVML's counter of the nanoseconds for which the temperature held the clocks down: what happened between two
+looks is not missed."""
+
+
+def throttled(before: Snapshot, after: Snapshot) -> list[str]:
+    """Why the clocks were held down between two looks, as far as it matters; empty when nothing did."""
+    seen = {*before.get("reasons", ()), *after.get("reasons", ())} & MATTERING
+    held = after.get("thermal_ns", 0) - before.get("thermal_ns", 0) if "thermal_ns" in before else 0
+    return sorted(seen) + (["thermal limit"] if held > 0 else [])
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a measurement gave and what the device was like around it."""
+
+    record: Record
+    before: Snapshot
+    after: Snapshot
+
+    @property
+    def troubles(self) -> list[str]:
+        """See :func:`throttled`."""
+        return throttled(self.before, self.after)
+
+    def as_watched(self) -> dict[str, Any]:
+        """For the ledger."""
+        return {"before": self.before, "after": self.after}
+
+
+def watched(measure: Callable[[], Record], look: Callable[[], Snapshot]) -> Record:
+    """The record of a measurement with ``watch`` in its ledger; taken once more if the device was throttled.
+
+    Throttled again, its note says so. Only what was measured is repeated, not what was skipped or failed.
+    """
+    looks = [_watched_once(measure, look)]
+    if looks[0].troubles and looks[0].record.status == "ok":
+        looks.append(_watched_once(measure, look))
+    record, troubles = looks[-1].record, looks[-1].troubles
+    seen = [each.as_watched() for each in looks if each.before or each.after]
+    ledger = {**record.ledger, **({"watch": seen} if seen else {})}
+    if troubles and record.status == "ok":
+        note = f"throttled while it was measured, twice: {', '.join(troubles)}"
+        ledger["note"] = "; ".join(filter(None, [record.ledger.get("note"), note]))
+    return replace(record, ledger=ledger)
+
+
+def _watched_once(measure: Callable[[], Record], look: Callable[[], Snapshot]) -> Look:
+    before = look()
+    record = measure()
+    return Look(record, before, look())
+
+
+class Watch:
+    """Looks at the devices of a run. A context manager: NVML is open meanwhile, where there is NVML.
+
+    Args:
+        physical: of each device, by its backend and index.
+    """
+
+    def __init__(self, physical: Mapping[tuple[str, int], str]) -> None:
+        self._physical = physical
+        self._nvml: Any = None
+        self._handles: dict[str, Any] = {}
+
+    def look(self, case: Case) -> Snapshot:
+        """The state of the device that a case runs on; empty where nothing tells."""
+        physical = self._physical.get((case.backend, case.device), "")
+        if physical == "cpu":
+            return processor()
+        return self._gpu(physical) if self._nvml and ":" in physical else {}
+
+    def __enter__(self) -> Self:
+        try:
+            import pynvml
+        except ImportError:
+            return self
+        try:
+            pynvml.nvmlInit()
+        except pynvml.NVMLError:
+            return self
+        self._nvml = pynvml
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._nvml:
+            self._nvml.nvmlShutdown()
+            self._nvml = None
+
+    def _gpu(self, physical: str) -> Snapshot:
+        nvml = self._nvml
+        handle = self._handle(physical)
+        if handle is None:
+            return {}
+        queries: dict[str, Callable[[], Any]] = {
+            "sm_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
+            "memory_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM),
+            "power_watts": lambda: nvml.nvmlDeviceGetPowerUsage(handle) / 1000,
+            "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+            "reasons": lambda: _names(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)),
+            "thermal_ns": lambda: nvml.nvmlDeviceGetViolationStatus(handle, _THERMAL_POLICY).violationTime,
+        }
+        return {name: value for name, query in queries.items() if (value := self._told(query)) is not None}
+
+    def _handle(self, physical: str) -> Any:
+        if physical not in self._handles:
+            bus = physical.encode()
+            self._handles[physical] = self._told(lambda: self._nvml.nvmlDeviceGetHandleByPciBusId(bus))
+        return self._handles[physical]
+
+    def _told(self, query: Callable[[], Any]) -> Any:
+        """The answer, or None where this device or driver has none."""
+        try:
+            return query()
+        except self._nvml.NVMLError:
+            return None
+
+
+def _names(bits: int) -> list[str]:
+    return [name for bit, name in REASONS.items() if bits & bit]
+
+
+def processor() -> Snapshot:
+    """Load average of the last minute and, where the system tells, the processor's mean frequency."""
+    import psutil
+
+    frequency = psutil.cpu_freq() if hasattr(psutil, "cpu_freq") else None
+    told = {"mhz": round(frequency.current)} if frequency else {}
+    return {"load": round(psutil.getloadavg()[0], 2), **told}

@@ -1,0 +1,335 @@
+"""Suites: which problems, variants and cache states are compared, as TOML checked on load."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+
+from harness.kernels.plan import Events, Order
+from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
+from harness.problems.base import MAX_ELEMENTS, require_sizes
+from harness.problems.dtypes import DTYPES
+from harness.problems.laplace import fitting_border_value
+from harness.results.explain import unknown, validation
+from harness.variants.axes import AXES, Groups, Variant, variant_from_json
+from harness.variants.ladders import LADDERS
+
+DEFAULT: Final = "default"
+"""In a suite's ``variants``: the one that each device gets by
+:func:`harness.kernels.defaults.default_variant`.
+"""
+
+MOST_SAMPLES: Final = 1_000_000
+"""Of a clock: more tell nothing more."""
+MOST_SECONDS: Final = 7 * 24 * 3600
+"""That anything may take that has a limit of time: a week."""
+
+Choice = Literal["default"] | tuple[Variant, ...]
+"""One entry of ``variants`` as loaded: the device's default, or one variant, or all rungs of a ladder."""
+
+
+class SuiteError(ValueError):
+    """A suite that does not exist or is not valid; the message names file, key and what is allowed."""
+
+
+def _one_of(what: str, known: Sequence[object]) -> AfterValidator:
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise ValueError(unknown(what, value, known))
+        return value
+
+    return AfterValidator(check)
+
+
+def _choices(kind: str) -> PlainValidator:
+    """Reads an entry of ``variants`` of a block of this ``kind``."""
+
+    def read(value: Any) -> Choice:
+        if value == DEFAULT:
+            return DEFAULT
+        if isinstance(value, dict):
+            return (variant_from_json({**value, "kind": kind}),)
+        ladders = [name for name, ladder in LADDERS.items() if ladder.kind == kind]
+        if value not in ladders:
+            raise ValueError(unknown("variant", value, [DEFAULT, *ladders]) + "; or a table of axes")
+        return LADDERS[value].rungs
+
+    return PlainValidator(read)
+
+
+def _pair(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"a size is a pair [width, height], not {value!r}")
+    return value
+
+
+def _fitting(sizes: list[int]) -> list[int]:
+    require_sizes("shape", tuple(sizes))
+    return sizes
+
+
+_Positive = Annotated[int, Field(gt=0)]
+_Caches = list[Annotated[str, _one_of("cache state", ("hot", "cold"))]]
+_SOME = Field(min_length=1)
+
+
+class _Table(BaseModel):
+    """A table of a suite: no unknown keys, no converted types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Measure(_Table):
+    """How long to measure.
+
+    samples: of a case, at most, but one a block. case_seconds: that its timing may take. processes: fresh
+    ones that measure each case, sharing both; gpu_contexts: fresh contexts of a GPU that each of these has in
+    turn, for OpenCL and CUDA, the further ones only while verdicts are not settled and within gpu_contexts_s
+    seconds of the run (0: whenever); gpu_launch_contexts: after each of them so many more, in which only the
+    empty kernel is measured (:mod:`harness.results.launch_correction`). limit_s: seconds until it counts as
+    hung. controls: whether to measure them too (:mod:`harness.suites.control_cases`). reference_limit_bytes:
+    the reference backend, slow by design, skips larger sources (0: it skips none). all_libraries: also those
+    baselines that are else measured only when named.
+    """
+
+    samples: int = Field(default=9, ge=3, le=MOST_SAMPLES)
+    case_seconds: float = Field(default=1.0, gt=0, le=MOST_SECONDS)
+    processes: int = Field(default=1, ge=1, le=99)
+    gpu_contexts: int = Field(default=1, ge=1, le=99)
+    gpu_contexts_s: float = Field(default=0.0, ge=0, le=MOST_SECONDS)
+    gpu_launch_contexts: int = Field(default=0, ge=0, le=99)
+    limit_s: float = Field(default=60.0, gt=0, le=MOST_SECONDS)
+    controls: bool = True
+    reference_limit_bytes: int = Field(default=0, ge=0, le=MAX_ELEMENTS)
+    all_libraries: bool = False
+
+
+class _Block(_Table):
+    """What both kinds of block have: cache states, and ``only`` to keep a block to one kind of device."""
+
+    caches: _Caches = Field(default=["hot"], min_length=1)
+    only: Literal["cpu", "gpu"] | None = None
+
+    def runs_on(self, kind: str) -> bool:
+        """Whether the block is meant for devices of this kind; accelerators count as GPUs."""
+        return self.only is None or (kind == "cpu") == (self.only == "cpu")
+
+
+class ReductionBlock(_Block):
+    """Every op on every dtype in every shape, in every variant and cache state."""
+
+    ops: list[Annotated[str, _one_of("op", tuple(OPS))]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
+    shapes: list[Annotated[list[_Positive], _SOME, AfterValidator(_fitting)]] = _SOME
+    variants: list[Annotated[Choice, _choices("reduction")]] = Field(default=[DEFAULT], min_length=1)
+
+
+class LaplaceBlock(_Block):
+    """Every mask with every border, output, dtype, number of channels and size (width, height)."""
+
+    masks: list[Annotated[str, _one_of("mask", tuple(MASKS))]] = _SOME
+    borders: list[Annotated[str, _one_of("border", BORDERS)]] = _SOME
+    outputs: list[Annotated[str, _one_of("output", OUTPUTS)]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", IMAGE_DTYPES)]] = _SOME
+    channels: list[Annotated[int, _one_of("number of channels", (1, 3, 4))]] = _SOME
+    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair), AfterValidator(_fitting)]] = _SOME
+    border_value: float = 0.0
+    variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
+
+    @model_validator(mode="after")
+    def _has_fitting_border_value(self) -> Self:
+        if "constant" in self.borders:
+            for dtype in self.dtypes:
+                try:
+                    fitting_border_value(self.border_value, dtype)
+                except ValueError as error:
+                    raise ValueError(
+                        f"{error}; give one that all dtypes hold, or that dtype in a block of its own"
+                    ) from None
+        return self
+
+
+def _axis(kind: str, name: str) -> BeforeValidator:
+    def check(value: Any) -> Any:
+        variant_from_json({"kind": kind, name: value})
+        return value
+
+    return BeforeValidator(check)
+
+
+class Sweep(_Table):
+    """The bandwidth variants of one kind of device whose fastest is its limit: the product of these axes."""
+
+    vector_width: list[Annotated[int, _axis("bandwidth", "vector_width")]] = _SOME
+    loads_in_flight: list[Annotated[int, _axis("bandwidth", "loads_in_flight")]] = _SOME
+    stride: list[Annotated[str, _axis("bandwidth", "stride")]] = _SOME
+    groups: list[Annotated[Groups, _axis("bandwidth", "groups")]] = _SOME
+    group_size: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
+
+
+_GPU_SWEEP = Sweep(
+    vector_width=[4],
+    loads_in_flight=[4],
+    stride=["global"],
+    groups=["per_problem", 8, 16],
+    group_size=[256, 512],
+)
+_CPU_SWEEP = Sweep(
+    vector_width=[16], loads_in_flight=[1, 4], stride=["local"], groups=[1, 2, 4], group_size=[1]
+)
+
+
+def _completed_by(sweep: Sweep) -> BeforeValidator:
+    """Axes that a suite leaves out are those of ``sweep``."""
+    return BeforeValidator(
+        lambda value: {**sweep.model_dump(), **value} if isinstance(value, dict) else value
+    )
+
+
+def _study_of(sweep: Sweep) -> Sweep:
+    """One variant for each vector width, else like the most generous of a sweep for limits."""
+    return Sweep(
+        vector_width=list(AXES["bandwidth"]["vector_width"]),
+        **{name: values[-1:] for name, values in sweep.model_dump(exclude={"vector_width"}).items()},
+    )
+
+
+_GPU_STUDY, _CPU_STUDY = _study_of(_GPU_SWEEP), _study_of(_CPU_SWEEP)
+
+
+class BandwidthBlock(_Block):
+    """Reading and copying sources of every number of bytes as every dtype, in every variant of a sweep.
+
+    The kernels move raw words, so that dtypes of one size run the same code: their spread is the noise.
+    """
+
+    directions: list[Annotated[str, _one_of("direction", DIRECTIONS)]] = _SOME
+    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
+    source_bytes: list[Annotated[int, Field(ge=8, le=MAX_ELEMENTS)]] = _SOME
+    gpu: Annotated[Sweep, _completed_by(_GPU_STUDY)] = _GPU_STUDY
+    cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
+
+
+class LaunchBlock(_Block):
+    """Empty kernels in every geometry, queue order and use of events: what launching itself costs.
+
+    groups: work-groups as a multiple of the compute units. launches: kernels of one call.
+    """
+
+    groups: list[Annotated[int, Field(gt=0, le=1024)]] = _SOME
+    group_sizes: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
+    launches: list[Annotated[int, Field(gt=0, le=64)]] = Field(default=[1], min_length=1)
+    queues: list[Annotated[Order, _axis("launch", "queue")]] = _SOME
+    events: list[Annotated[Events, _axis("launch", "events")]] = _SOME
+
+
+class Limits(_Table):
+    """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32."""
+
+    measure: bool = True
+    gpu: Annotated[Sweep, _completed_by(_GPU_SWEEP)] = _GPU_SWEEP
+    cpu: Annotated[Sweep, _completed_by(_CPU_SWEEP)] = _CPU_SWEEP
+
+
+class Suite(_Table):
+    """A checked suite. Blocks are expanded by kind: reductions, filters, bandwidths, launches."""
+
+    name: str
+    title: str
+    description: str = ""
+    measure: Measure = Measure()
+    reduction: list[ReductionBlock] = []
+    laplace: list[LaplaceBlock] = []
+    bandwidth: list[BandwidthBlock] = []
+    launch: list[LaunchBlock] = []
+    limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _has_blocks(self) -> Self:
+        if not (self.reduction or self.laplace or self.bandwidth or self.launch):
+            raise ValueError(
+                "there is nothing to run; add a [[reduction]], [[laplace]], [[bandwidth]] or [[launch]] block"
+            )
+        return self
+
+
+def suite_names() -> list[str]:
+    """The suites that come with the harness."""
+    names = [entry.name for entry in _folder().iterdir()]
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def load_suite(name: str) -> Suite:
+    """The suite of that name, or the one in the TOML file at that path.
+
+    Raises:
+        SuiteError: if there is none or it is not valid; names every mistake with its key and what is allowed.
+    """
+    return parse_suite(name, suite_text(name))
+
+
+def is_path(name: str) -> bool:
+    """Whether a suite is named by the path of its file, not as one that comes with the harness."""
+    return name.endswith(".toml") or "/" in name
+
+
+def suite_text(name: str) -> str:
+    """The text of the suite of that name, or of the file at that path.
+
+    Raises:
+        SuiteError: if there is none, or it cannot be read.
+    """
+    if not is_path(name) and name not in suite_names():
+        raise SuiteError(unknown("suite", name, suite_names()) + "; or the path of a .toml file")
+    file: Traversable = Path(name) if is_path(name) else _folder().joinpath(f"{name}.toml")
+    if isinstance(file, Path) and file.exists() and not file.is_file():
+        raise SuiteError(f"{_where(name)}: cannot be read: it is a folder, a pipe or a device, not a file")
+    try:
+        return file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise SuiteError(f"{_where(name)}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SuiteError(f"{_where(name)}: is not UTF-8 text: {error}") from error
+
+
+def _where(name: str) -> str:
+    return name if is_path(name) else f"suite {name}"
+
+
+def _folder() -> Traversable:
+    return files("harness").joinpath("suites")
+
+
+def parse_suite(name: str, text: str) -> Suite:
+    """The suite of that name, or path, and text.
+
+    Raises:
+        SuiteError: if it is not valid; names every mistake with its key and what is allowed.
+    """
+    where = _where(name)
+    try:
+        data = tomllib.loads(text)
+    except ValueError as error:
+        raise SuiteError(f"{where}: is not TOML: {error}") from error
+    except RecursionError:
+        raise SuiteError(f"{where}: is not TOML that can be read: it is nested too deeply") from None
+    try:
+        return Suite.model_validate({"name": Path(name).stem if is_path(name) else name, **data})
+    except ValidationError as error:
+        lines = [f"{where}: {validation(dict(mistake), Suite)}" for mistake in error.errors()]
+        raise SuiteError("\n".join(lines)) from None

@@ -1,0 +1,139 @@
+"""Ladders: sequences of variants, each one change from the one before, so that a step's worth can be seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from harness.variants.axes import LaplaceVariant, ReductionVariant, Variant, difference, label
+
+Rung = TypeVar("Rung", ReductionVariant, LaplaceVariant)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A named sequence of variants of one kind; every rung differs from the one below in exactly one axis.
+
+    ``about`` says what the ladder shows and ``source`` where its steps come from.
+    """
+
+    name: str
+    about: str
+    source: str
+    rungs: tuple[Variant, ...]
+
+    @property
+    def kind(self) -> str:
+        """Kind of the variants, and of the problems they fit: reduction or laplace."""
+        return self.rungs[0].kind
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One label a rung: the base in full, then what each rung changes, as in ``tree = sequential``."""
+        return (label(self.rungs[0]), *map(_change, self.rungs, self.rungs[1:]))
+
+
+def _change(before: Variant, after: Variant) -> str:
+    return ", ".join(f"{axis} = {value}" for axis, value in difference(before, after).items())
+
+
+def _climb(base: Rung, *changes: tuple[str, Any]) -> tuple[Rung, ...]:
+    """The base, then a rung for each change of one axis to a value."""
+    rungs = [base]
+    for axis, value in changes:
+        rungs.append(replace(rungs[-1], **{axis: value}))
+    return tuple(rungs)
+
+
+LADDERS: dict[str, Ladder] = {
+    ladder.name: ladder
+    for ladder in (
+        Ladder(
+            "yan2011",
+            "contiguous reads of a buffer, vectors, half store, few groups, finish on the host, built-in min",
+            "yan2011, steps 1 to 5; the last rung is its group size for the Tesla C2050",
+            _climb(
+                ReductionVariant(),
+                ("vector_width", 4),
+                ("vector_width", 16),
+                ("vector_width", 8),
+                ("tree", "half_store"),
+                ("groups", 2),
+                ("finish", "atomic"),
+                ("finish", "host"),
+                ("compare", "builtin"),
+                ("group_size", 512),
+            ),
+        ),
+        Ladder(
+            "yan2011_image",
+            "the steps of yan2011 that an image can take: half store, few groups, the finishes, built-in min",
+            "yan2011; an image stays at texels of four",
+            _climb(
+                ReductionVariant(storage="image", vector_width=4),
+                ("tree", "half_store"),
+                ("groups", 2),
+                ("finish", "atomic"),
+                ("finish", "host"),
+                ("compare", "builtin"),
+                ("group_size", 512),
+            ),
+        ),
+        Ladder(
+            "pcl",
+            "strides inside a work-item, trees inside a group, finishes between groups",
+            "pcl, its three levels in their order, groups of 256 throughout",
+            _climb(
+                ReductionVariant(stride="local", tree="naive"),
+                ("groups", 4),
+                ("stride", "global"),
+                ("tree", "sequential"),
+                ("tree", "unrolled"),
+                ("finish", "host"),
+                ("finish", "last_group"),
+            ),
+        ),
+        Ladder(
+            "tutorial",
+            "vectors of four, then two of them added while they are loaded; the host adds the groups' sums",
+            "tutorial; it keeps the vector in the tree, where our groups reduce single elements",
+            _climb(ReductionVariant(finish="host"), ("vector_width", 4), ("loads_in_flight", 2)),
+        ),
+        Ladder(
+            "modern",
+            "from one element a work-item to 16-byte loads in flight, shuffles, packed words and one launch",
+            "this harness; the four-way tree is what yan2011 leaves for the future",
+            _climb(
+                ReductionVariant(tree="naive"),
+                ("tree", "sequential"),
+                ("tree", "quad"),
+                ("tree", "sub_group"),
+                ("vector_width", 4),
+                ("vector_width", 16),
+                ("groups", 8),
+                ("loads_in_flight", 2),
+                ("compare", "builtin"),
+                ("finish", "host"),
+                ("finish", "last_group"),
+                ("finish", "flagged"),
+                ("finish", "alternating"),
+                # Last, for only 8- and 16-bit integers can take it.
+                ("packing", "packed"),
+            ),
+        ),
+        Ladder(
+            "laplace_steps",
+            "from a pixel a work-item with branches at the border to vectors marching down rows",
+            "jia2012, the steps that the kernels have so far",
+            _climb(
+                LaplaceVariant(),
+                ("border_code", "select"),
+                ("border_code", "mapped"),
+                ("vector_width", 4),
+                ("rows_per_item", 8),
+                ("loads_in_flight", 4),
+            ),
+        ),
+    )
+}
+"""Every ladder by the name that a suite uses."""

@@ -1,0 +1,327 @@
+"""Every variant of our own kernels computes the same: pairs of values of two axes, and every rung."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend
+from harness.kernels.packing import PACKED_OPS, packs
+from harness.kernels.reduction_requirements import OPENCL_ELEMENTS, TEXEL, WIDER_BYTES
+from harness.kernels.requirements import violations
+from harness.problems import (
+    BORDERS,
+    DIRECTIONS,
+    IMAGE_DTYPES,
+    MASKS,
+    OPS,
+    OUTPUTS,
+    Array,
+    Bandwidth,
+    Laplace,
+    Reduction,
+)
+from harness.problems import packed_key as keys
+from harness.problems.dtypes import DTYPES, Dtype
+from harness.variants.axes import (
+    AXES,
+    PER_PROBLEM,
+    BandwidthVariant,
+    LaplaceVariant,
+    ReductionVariant,
+    Variant,
+    group_items,
+    label,
+    variant_from_json,
+)
+from harness.variants.ladders import LADDERS
+from tests.kernels.test_variants import GPU
+from tests.support.checks import (
+    KERNELS,
+    Point,
+    check_laplace,
+    check_reduction,
+    pairwise,
+    require,
+    skipping,
+    spelled,
+)
+
+FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
+"""In place of the 65 values of the axis: they are all the same code."""
+
+
+def axes_of(kind: str, **fewer: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
+    """The axes of a kind of variant, some with fewer values."""
+    return {**AXES[kind], **fewer}
+
+
+def variant_of(kind: str, point: Point) -> Variant:
+    """The variant of those values of a point that are axes."""
+    return variant_from_json({"kind": kind, **{name: point[name] for name in AXES[kind]}})
+
+
+def _fits(point: Point) -> bool:
+    """Whether a Laplace variant is one: rows in whole loads, and a group that every device has room for."""
+    return point["rows_per_item"] % point["loads_in_flight"] == 0 and (
+        group_items(variant_of("laplace", point)) <= 256
+    )
+
+
+def _reduces(point: Point) -> bool:
+    """Whether a device that lacks nothing can: other limits are a device's own."""
+    device = replace(GPU, vector_elements=max(AXES["reduction"]["vector_width"]))
+    return not violations(
+        variant_of("reduction", point), Reduction(point["op"], point["dtype"], (TEXEL,)), device
+    )
+
+
+_WIDTHS = AXES["reduction"]["vector_width"]
+REDUCTIONS, WIDER = (
+    pairwise(
+        {
+            "op": KERNELS,
+            "dtype": dtypes,
+            **axes_of("reduction", groups=FEW_GROUPS, vector_width=widths),
+        },
+        _reduces,
+    )
+    for widths, dtypes in (
+        (tuple(width for width in _WIDTHS if width <= OPENCL_ELEMENTS), list(DTYPES)),
+        # Samples of their own: few compilers have these, and what is skipped must cover nothing else.
+        (tuple(width for width in _WIDTHS if width > OPENCL_ELEMENTS), ["uint8", "int8", "uint16", "int16"]),
+    )
+)
+LAPLACES = pairwise(
+    {
+        "mask": list(MASKS),
+        "border": BORDERS,
+        "output": OUTPUTS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        **axes_of("laplace", group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
+    },
+    _fits,
+)
+BANDWIDTHS = pairwise(
+    {
+        "direction": DIRECTIONS,
+        "dtype": ("uint8", "int16", "float32", "float64"),
+        **axes_of("bandwidth", groups=FEW_GROUPS, group_size=(1, 8, 256, 1024)),
+    }
+)
+
+
+RUNGS = [
+    pytest.param(rung, id=f"{name}-{label(rung)}")
+    for name, ladder in LADDERS.items()
+    for rung in ladder.rungs
+]
+
+
+@pytest.mark.parametrize("point", [*REDUCTIONS, *WIDER], ids=spelled)
+def test_reduction_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("reduction", point)
+    assert isinstance(variant, ReductionVariant)
+    op, dtype = point["op"], point["dtype"]
+    # An image has whole texels; a buffer has any number of elements.
+    for size in (4, 132, 4096, 20012) if variant.storage == "image" else (1, 130, 4097, 20011):
+        check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
+
+
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
+@pytest.mark.parametrize("dtype", [name for name, dtype in DTYPES.items() if dtype.is_float])
+@pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+@pytest.mark.parametrize("packing", ["scalar", "batched"])
+def test_every_comparison_keeps_what_is_special(
+    own_backend: Backend, packing: str, compare: str, dtype: str, op: str
+) -> None:
+    """A NaN anywhere in vectors and in the rest after them; infinities, zeros and subnormals."""
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare, packing=packing
+    )
+    whole = Reduction(op, dtype, (131,)).make_source(5)
+    for position in (0, 1, 3, 31, 32, 127, 128, 130):
+        array = whole.copy()
+        array[position] = np.nan
+        array[position - 1] = -np.inf if position % 2 else np.inf
+        check_reduction(own_backend, op, array, variant)
+    tiny = np.finfo(dtype).smallest_subnormal
+    for few in ([-0.0, 0.0], [np.inf], [-np.inf, np.inf], [tiny, 0.0], [-tiny, tiny], [np.nan, -np.inf]):
+        check_reduction(own_backend, op, np.array(few, dtype), variant)
+
+
+@pytest.mark.parametrize(
+    ("finish", "packing"),
+    [(finish, "scalar") for finish in AXES["reduction"]["finish"]]
+    + [("host", "batched"), ("host", "packed")],
+)
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
+@pytest.mark.parametrize("dtype", ["int16", "float32"])
+def test_an_extreme_is_one_of_the_elements(
+    own_backend: Backend, dtype: str, op: str, finish: str, packing: str
+) -> None:
+    """All on one side of zero, and fewer vectors than work-items: what these start from is no answer, nor is
+    what a call leaves to the next.
+    """
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=3, group_size=8, finish=finish, packing=packing
+    )
+    problem = Reduction(op, dtype, (67,))
+    require(own_backend, problem, variant)
+    above = np.random.default_rng(8).integers(5, 99, problem.size).astype(dtype)
+    arrays = [above, -above]
+    sources = [own_backend.upload(problem.pack(array)) for array in arrays]
+    with skipping(), own_backend.prepare(problem, variant, sources) as prepared:
+        for call in (0, 1, 1, 0, 0):
+            prepared.enqueue(call)
+            outcome = problem.verify(prepared.result(), arrays[call])
+            assert outcome.ok, outcome.message
+
+
+@pytest.mark.parametrize("packing", AXES["reduction"]["packing"])
+@pytest.mark.parametrize("stride", AXES["reduction"]["stride"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("has_keys", [True, False])
+def test_ties_go_to_the_lowest_index(
+    own_backend: Backend,
+    monkeypatch: pytest.MonkeyPatch,
+    has_keys: bool,
+    dtype: str,
+    stride: str,
+    packing: str,
+) -> None:
+    """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
+    if not has_keys:
+        # As of an array too large for them.
+        monkeypatch.setattr(keys, "MAX_SIZE", 0)
+    elif DTYPES[dtype].itemsize > keys.MAX_BYTES:
+        pytest.skip(f"{dtype} leaves a key no room for a place")
+    problem = Reduction("minmaxloc", dtype, (3001,))
+    assert problem.is_keyed is has_keys
+    variant = ReductionVariant(
+        vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
+    )
+    require(own_backend, problem, variant)
+    for array in tied(problem.element):
+        check_reduction(own_backend, "minmaxloc", array, variant)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+@pytest.mark.parametrize("vector_width", [1, 2, 4, 16])
+def test_a_processor_finds_places_as_gpus_do(
+    own_backend: Backend, monkeypatch: pytest.MonkeyPatch, vector_width: int, compare: str, dtype: str
+) -> None:
+    """What GPUs compute in place of comparing whole vectors, where there is none."""
+    if own_backend.device.wave_width > 1:
+        pytest.skip(f"{own_backend.device.key} has waves, so that all tests compute so")
+    monkeypatch.setattr(own_backend, "device", replace(own_backend.device, wave_width=2))
+    variant = ReductionVariant(
+        vector_width=vector_width, loads_in_flight=2, groups=3, group_size=8, compare=compare
+    )
+    for array in tied(DTYPES[dtype]):
+        check_reduction(own_backend, "minmaxloc", array, variant)
+
+
+def tied(element: Dtype) -> list[Array]:
+    """Arrays with each value in many places, also with NaN in some."""
+    size, dtype = 3001, element.numpy
+    rng, sign = np.random.default_rng(7), 1 if dtype.kind == "u" else -1
+    few = (rng.integers(3, 6, size) * sign).astype(dtype)
+    found: list[Array] = [few, few[::-1], few[:17], *(np.full(size, edge, dtype) for edge in edges(element))]
+    if element.is_float:
+        found.append(np.where(rng.random(size) < 0.5, 0.0, -0.0).astype(dtype))
+    for count in (1, 2, 500) if element.is_float else ():
+        found.append(few.copy())
+        found[-1][rng.integers(0, size, count)] = np.nan
+    return found
+
+
+def edges(element: Dtype) -> tuple[float, ...]:
+    """What a reduction starts from, and zero."""
+    info = None if element.is_float else np.iinfo(element.name)
+    return (0, info.min, info.max) if info else (-0.0, -np.inf, np.inf)
+
+
+@pytest.mark.parametrize("op", PACKED_OPS)
+@pytest.mark.parametrize("dtype", [name for name in DTYPES if packs(Reduction("min", name, (1,)))])
+def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: str) -> None:
+    """One element unlike the others at each place of the words; nothing but extremes; many zeros."""
+    variant = ReductionVariant(vector_width=8, loads_in_flight=2, group_size=2, groups=1, packing="packed")
+    info, rng = np.iinfo(dtype), np.random.default_rng(6)
+    for position in range(19):
+        for others, one in ((0, 1), (info.max, info.min), (info.min, info.max), (1, 0), (0, info.min)):
+            array = np.full(67, others, dtype)
+            array[position] = one
+            check_reduction(own_backend, op, array, variant)
+    # Of 16 bits a work-item's sum outgrows 32.
+    for array in (rng.integers(0, 3, 70001), np.full(270001, info.max), np.full(270001, info.min)):
+        check_reduction(own_backend, op, array.astype(dtype), variant)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+def test_a_batch_holds_extremes(own_backend: Backend, dtype: str, op: str) -> None:
+    """The longest batches of nothing but the lowest, the highest, and ones: what is too narrow overflows."""
+    variant = ReductionVariant(
+        vector_width=16, loads_in_flight=8, stride="local", groups=1, group_size=1, packing="batched"
+    )
+    info = np.iinfo(dtype)
+    for value in (info.min, info.max, 1):
+        check_reduction(own_backend, op, np.full(70001, value, dtype), variant)
+
+
+@pytest.mark.parametrize("point", LAPLACES, ids=spelled)
+def test_laplace_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("laplace", point)
+    parameters = {name: point[name] for name in ("mask", "border", "output", "dtype", "channels")}
+    for height, width in ((1, 1), (3, 2), (37, 67), (70, 131)):
+        problem = Laplace(height=height, width=width, **parameters)
+        check_laplace(own_backend, problem, problem.make_source(width), variant)
+
+
+@pytest.mark.parametrize("point", BANDWIDTHS, ids=spelled)
+def test_bandwidth_variants(own_backend: Backend, point: Point) -> None:
+    variant = variant_of("bandwidth", point)
+    for size in (1, 3, 131, 70001):
+        problem = Bandwidth(point["direction"], point["dtype"], size)
+        require(own_backend, problem, variant)
+        host = problem.make_source(size)
+        with skipping():
+            prepared = own_backend.prepare(problem, variant, [own_backend.upload(problem.pack(host))])
+        with prepared:
+            prepared.poison()
+            prepared.enqueue(0)
+            outcome = problem.verify(prepared.result(), host)
+        assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_rungs(own_backend: Backend, rung: Variant) -> None:
+    if isinstance(rung, ReductionVariant):
+        for op, dtype in (("minmax", "int32"), ("minmax", "uint8"), ("sum", "float32")):
+            check_reduction(own_backend, op, Reduction(op, dtype, (129, 156)).make_source(9), rung)
+    elif isinstance(rung, LaplaceVariant):
+        for dtype, channels in (("uint8", 1), ("uint8", 4), ("float32", 3)):
+            problem = Laplace("four", "replicate", "sharpened", dtype, 45, 77, channels)
+            check_laplace(own_backend, problem, problem.make_source(9), rung)
+    else:
+        assert isinstance(rung, BandwidthVariant)
+
+
+def test_every_axis_is_sampled() -> None:
+    assert {point["tree"] for point in REDUCTIONS} == set(AXES["reduction"]["tree"])
+    assert {point["group_size"] for point in REDUCTIONS} == set(AXES["reduction"]["group_size"])
+    assert {point["border_code"] for point in LAPLACES} == set(AXES["laplace"]["border_code"])
+    pairs = {(point["dtype"], point["vector_width"]) for point in [*REDUCTIONS, *WIDER]}
+    assert pairs == {
+        (name, width)
+        for name, dtype in DTYPES.items()
+        for width in _WIDTHS
+        if width <= OPENCL_ELEMENTS or (dtype.itemsize <= WIDER_BYTES and not dtype.is_float)
+    }
+    assert len(np.unique([spelled(point) for point in REDUCTIONS])) == len(REDUCTIONS)

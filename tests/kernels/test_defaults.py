@@ -1,0 +1,149 @@
+"""The variant that a device gets when nobody names one: what it can run, and what the sweeps found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.devices import DeviceInfo
+from harness.kernels.defaults import default_variant
+from harness.kernels.requirements import violations
+from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.problems.dtypes import DTYPES
+from harness.variants.axes import LaplaceVariant, ReductionVariant, variant_from_json, variant_to_json
+from tests.kernels.test_variants import CPU, GPU, SMALL_GPU
+
+
+@pytest.mark.parametrize(
+    "device",
+    [GPU, SMALL_GPU, CPU, replace(CPU, vector_elements=64)],
+    ids=["gpu", "small gpu", "cpu", "wide cpu"],
+)
+def test_defaults_run_everywhere(device: DeviceInfo) -> None:
+    problems: list[Problem] = [Reduction(op, dtype, (9, 9)) for op in OPS for dtype in DTYPES]
+    problems += [
+        Laplace("four", "wrap", "laplacian", dtype, 9, 9, channels)
+        for dtype in IMAGE_DTYPES
+        for channels in (1, 3, 4)
+    ]
+    problems += [Bandwidth(direction, dtype, 9) for direction in ("read", "copy") for dtype in DTYPES]
+    problems.append(Empty((((1,), (1,)),)))
+    for problem in problems:
+        variant = default_variant(problem, device)
+        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
+        reasons = violations(variant, problem, device)
+        if device.float64 or not _needs_float64(problem):
+            assert reasons == [], problem.label
+        else:
+            assert reasons == ["the device has no float64 arithmetic"], problem.label
+
+
+@pytest.mark.parametrize("height", [524_280, 524_281, 1_048_561, 2**24, 2**26])
+@pytest.mark.parametrize(
+    "device",
+    [GPU, SMALL_GPU, CPU, *(replace(each, compute_capability=90) for each in (GPU, SMALL_GPU))],
+    ids=["gpu", "small gpu", "cpu", "nvidia", "small nvidia"],
+)
+def test_a_default_fits_tall_images(device: DeviceInfo, height: int) -> None:
+    device = replace(device, max_allocation_bytes=2**40)
+    for dtype in IMAGE_DTYPES:
+        problem = Laplace("four", "wrap", "laplacian", dtype, height, 3)
+        variant = default_variant(problem, device)
+        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
+        assert violations(variant, problem, device) == []
+
+
+def test_only_what_does_not_fit_changes_a_default() -> None:
+    def default(height: int, device: DeviceInfo) -> LaplaceVariant:
+        variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)
+        assert isinstance(variant, LaplaceVariant)
+        return variant
+
+    nvidia = replace(GPU, compute_capability=90)
+    assert default(16 * 65535, nvidia) == default(9, nvidia)
+    assert default(16 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=8)
+    assert default(128 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=32, group_height=8)
+    for device in (CPU, GPU):
+        assert default(2**26, device) == default(9, device), "this limit is not OpenCL's"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width"),
+    [("uint8", 64), ("int16", 32), ("float16", 16), ("int32", 16), ("float64", 8)],
+)
+def test_a_processors_vectors_fill_a_register_where_its_compiler_has_them(dtype: str, width: int) -> None:
+    for elements, most in ((64, width), (16, min(16, width))):
+        device = replace(CPU, vector_elements=elements)
+        variant = default_variant(Reduction("max", dtype, (4097,)), device)
+        assert isinstance(variant, ReductionVariant)
+        assert variant.vector_width == most
+        assert violations(variant, Reduction("max", dtype, (4097,)), device) == []
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "side", "shape_of_launch"),
+    [
+        ("min", "int32", 2560, (4, 4, 256)),
+        ("max", "float64", 2560, (4, 4, 256)),
+        ("minmax", "int32", 2560, (4, 4, 256)),
+        ("sum", "float32", 2560, (4, 4, 256)),
+        ("min", "int8", 2560, (4, 4, 256)),
+        ("min", "int16", 2560, (4, 4, 256)),
+        ("min", "float64", 4096, (2, 4, 512)),
+        ("min", "int32", 8192, (2, 8, 512)),
+        ("min", "float64", 8192, (2, 16, 512)),
+        ("sum", "float64", 8192, (2, 8, 512)),
+        ("minmaxloc", "float64", 8192, (2, 4, 512)),
+        ("min", "uint8", 32768, (4, 32, 512)),
+        ("minmaxloc", "uint8", 32768, (4, 32, 512)),
+        ("max", "int32", 32768, (2, 64, 512)),
+        ("min", "int16", 8192, (4, 4, 512)),
+        ("min", "uint8", 64, (4, 4, 256)),
+        ("min", "uint8", 256, (1, 4, 256)),
+        ("min", "uint8", 660, (1, 4, 256)),
+        ("min", "uint8", 900, (4, 4, 256)),
+        ("min", "uint8", 1280, (4, 4, 256)),
+    ],
+)
+def test_a_gpus_default_is_what_the_recorded_sweeps_found(
+    op: str, dtype: str, side: int, shape_of_launch: tuple[int, int, int]
+) -> None:
+    swept = replace(GPU, compute_units=132, cache_bytes=60 * 2**20)
+    variant = default_variant(Reduction(op, dtype, (side, side)), swept)
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "size", "lacks", "finish"),
+    [
+        ("sum", "uint32", 4096, (), "relaunch"),
+        ("sum", "uint32", 4097, (), "alternating"),
+        ("sum", "uint32", 4097, ("awaits_groups", "orders_groups"), "alternating"),
+        ("sum", "uint32", 4097, ("atomics64",), "last_group"),
+        ("min", "float32", 4097, ("atomics64", "awaits_groups", "orders_groups"), "alternating"),
+        ("sum", "float32", 4097, (), "flagged"),
+        ("sum", "float32", 4097, ("atomics64",), "last_group"),
+        ("minmaxloc", "int32", 4097, (), "alternating"),
+        ("minmaxloc", "float32", 4097, ("atomics64",), "last_group"),
+        ("minmaxloc", "int64", 4097, (), "flagged"),
+        ("minmaxloc", "int64", 4097, ("awaits_groups",), "last_group"),
+        ("minmaxloc", "int64", 4097, ("awaits_groups", "orders_groups"), "relaunch"),
+    ],
+)
+def test_groups_are_joined_in_their_launch_where_the_device_can(
+    op: str, dtype: str, size: int, lacks: tuple[str, ...], finish: str
+) -> None:
+    device = replace(GPU, **dict.fromkeys(lacks, False))  # type: ignore[arg-type]
+    variant = default_variant(Reduction(op, dtype, (size,)), device)
+    assert isinstance(variant, ReductionVariant)
+    assert variant.finish == finish
+
+
+def _needs_float64(problem: Problem) -> bool:
+    if not isinstance(problem, Reduction):
+        return isinstance(problem, Bandwidth) and problem.dtype == "float64"
+    added = bool(problem.parts.term) and problem.op != "sum"
+    is_wide = added and problem.element.itemsize >= (4 if problem.parts.term == "square" else 8)
+    return problem.dtype == "float64" or is_wide or (bool(problem.parts.term) and problem.element.is_float)

@@ -1,0 +1,227 @@
+"""The Laplace kernels: their plan, every border code at awkward edges, what NVRTC makes of the CUDA text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend, DeviceInfo
+from harness.kernels.defaults import default_variant
+from harness.kernels.laplace import plan
+from harness.kernels.requirements import violations
+from harness.kernels.source import assemble
+from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
+from harness.variants.axes import AXES, LaplaceVariant
+from tests.support.checks import Point, pairwise, require, spelled
+
+GPU = DeviceInfo(
+    backend="cuda", index=0, name="a GPU", platform="CUDA", vendor="NVIDIA", driver="", kind="gpu",
+    compute_units=132, memory_bytes=2**37, max_allocation_bytes=2**37, local_memory_bytes=2**15,
+    max_group_size=1024, cache_bytes=2**25, wave_width=32, float64=True, physical="",
+)  # fmt: skip
+
+BORDER_CODES = AXES["laplace"]["border_code"]
+IMAGE = Laplace("four", "replicate", "laplacian", "uint8", 33, 65)
+
+SPILLED_REGISTERS = 8
+"""What ptxas may spill in the rare code for the last item of a row; an array in local memory is more."""
+
+POINTS = pairwise(
+    {
+        "border_code": BORDER_CODES,
+        "border": BORDERS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        "vector_width": AXES["laplace"]["vector_width"],
+        "march": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
+        "mask": tuple(MASKS),
+        "output": OUTPUTS,
+    }
+)
+
+
+def problem_of(point: Point, height: int, width: int, border_value: float = 0.0) -> Laplace:
+    """The point's problem at a size."""
+    parameters = {name: point[name] for name in ("mask", "border", "output", "dtype", "channels")}
+    return Laplace(height=height, width=width, border_value=border_value, **parameters)
+
+
+def variant_of(point: Point) -> LaplaceVariant:
+    """The point's variant, in a group that is no multiple of anything in the images."""
+    rows, loads = point["march"]
+    return LaplaceVariant(
+        border_code=point["border_code"],
+        vector_width=point["vector_width"],
+        rows_per_item=rows,
+        loads_in_flight=loads,
+        group_width=4,
+        group_height=2,
+    )
+
+
+def edge_sizes(width: int) -> list[tuple[int, int]]:
+    """Heights and widths where the last vector of a row is full, one short, one over, and the only one."""
+    widths = {1, 2, 3, width - 1, width, width + 1, 4 * width - 1, 4 * width + 2, 53}
+    return [(1 + at % 4 * 3, w) for at, w in enumerate(sorted(widths - {0}))] + [(1, 1), (35, 1)]
+
+
+def check(backend: Backend, problem: Laplace, variant: LaplaceVariant, image: Any) -> None:
+    """The variant gives the reference's image and writes every pixel of it."""
+    require(backend, problem, variant)
+    with backend.prepare(problem, variant, [backend.upload(problem.pack(image))]) as prepared:
+        prepared.poison()
+        prepared.enqueue(0)
+        outcome = problem.verify(prepared.result(), image)
+    assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+
+
+@pytest.mark.parametrize("point", POINTS, ids=spelled)
+def test_edges(own_backend: Backend, point: Point) -> None:
+    value = {"uint8": 200, "uint16": 40000, "int16": -32768, "float32": -0.1}[point["dtype"]]
+    for height, width in edge_sizes(point["vector_width"]):
+        problem = problem_of(point, height, width, value)
+        check(own_backend, problem, variant_of(point), problem.make_source(seed=width))
+
+
+@pytest.mark.parametrize("border_code", BORDER_CODES)
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 1e-40, -10 / 3])
+def test_float_border_values(own_backend: Backend, border_code: str, value: float) -> None:
+    problem = Laplace("eight", "constant", "laplacian", "float32", 9, 21, 1, value)
+    variant = LaplaceVariant(border_code=border_code, vector_width=4)
+    check(own_backend, problem, variant, problem.make_source(seed=1))
+
+
+@pytest.mark.parametrize("mask", ["four", "diagonal"])
+def test_pixels_of_weight_zero_do_not_count(own_backend: Backend, mask: str) -> None:
+    problem = replace(IMAGE, mask=mask, dtype="float32")
+    image = problem.make_source(seed=1)
+    image[16, 32] = np.inf
+    check(own_backend, problem, LaplaceVariant(border_code="mapped", vector_width=4), image)
+
+
+@pytest.mark.parametrize("border_code", BORDER_CODES)
+def test_the_padding_is_never_read_as_pixels(own_backend: Backend, border_code: str) -> None:
+    variant = LaplaceVariant(border_code=border_code, vector_width=16, rows_per_item=4)
+    for border in BORDERS:
+        problem = replace(IMAGE, border=border)
+        image = problem.make_source(seed=1)
+        packed = problem.pack(image)
+        packed[:, problem.row_elements :] = 255
+        with own_backend.prepare(problem, variant, [own_backend.upload(packed)]) as prepared:
+            prepared.enqueue(0)
+            assert problem.verify(prepared.result(), image).ok, border
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("uint8", 256),
+        ("uint8", -1),
+        ("uint8", 2.5),
+        ("uint16", 65536),
+        ("int16", -32769),
+        ("uint8", float("nan")),
+    ],
+)
+def test_a_border_value_must_fit_the_dtype(dtype: str, value: float) -> None:
+    with pytest.raises(ValueError, match=rf"{value!r} is no integer in {dtype}'s range of -?\d+ to \d+"):
+        replace(IMAGE, border="constant", dtype=dtype, border_value=value)
+    replace(IMAGE, dtype=dtype, border_value=value)  # Other borders ignore it.
+
+
+def test_a_finite_border_value_must_not_become_infinite() -> None:
+    with pytest.raises(ValueError, match=r"1e\+39 is outside float32's range"):
+        replace(IMAGE, border="constant", dtype="float32", border_value=1e39)
+
+
+def test_the_plan_covers_the_image() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint16", 1000, 999, 3)
+    variant = LaplaceVariant(vector_width=8, rows_per_item=4, group_width=16, group_height=2)
+    planned = plan(problem, variant, GPU)
+    (launch,) = planned.launches
+    assert launch.num_groups == (24, 125)  # 2997 elements in 128s, 1000 rows in 8s
+    assert launch.group_size == (16, 2)
+    assert planned.result_count == 1000 * 3008  # rows of 5994 bytes are padded to 6016
+    assert planned.buffers == {planned.result: 1000 * 6016}
+    assert planned.per_source
+
+
+@pytest.mark.parametrize(
+    ("problem", "axes", "reason"),
+    [
+        (
+            IMAGE,
+            {"rows_per_item": 2, "loads_in_flight": 4},
+            "2 rows an item are no multiple of 4 loads in flight",
+        ),
+        (replace(IMAGE, width=2**31), {}, "a row of 2147483648 elements"),
+    ],
+)
+def test_violations(problem: Laplace, axes: dict[str, int], reason: str) -> None:
+    assert any(reason in found for found in violations(LaplaceVariant(**axes), problem, GPU))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dialect", ["cl", "cu"])
+def test_a_missing_macro_is_an_error(dialect: Any) -> None:
+    """Every macro of the plan that a piece uses is guarded by an ``#error`` in a piece."""
+    constant = replace(IMAGE, border="constant")
+    planned = plan(constant, LaplaceVariant(border_code="mapped"), GPU)
+    source = assemble(dialect, planned.files, {})
+    used = {name for name in planned.macros if re.search(rf"\b{name}\b", source)}
+    guarded = set(re.findall(r'#error "(\w+) is not defined"', source))
+    assert used == set(planned.macros)
+    assert guarded >= used
+
+
+def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
+    """What NVRTC's ptxas says of the kernel for sm_90: registers, spills, warnings."""
+    nvrtc = pytest.importorskip(
+        "cuda.bindings.nvrtc", reason="NVRTC is missing: pip install cuda-bindings[all]"
+    )
+    planned = plan(problem, variant, GPU)
+    source = assemble("cu", planned.files, planned.macros)
+    options = [b"--gpu-architecture=sm_90", b"--std=c++17", b"--ptxas-options=-v"]
+    try:
+        _, program = nvrtc.nvrtcCreateProgram(source.encode(), b"laplace.cu", 0, [], [])
+    except RuntimeError as error:  # cuda-bindings without the library itself
+        pytest.skip(f"NVRTC is missing: {error}")
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    log = bytes(nvrtc.nvrtcGetProgramLogSize(program)[1])
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    text = log.decode()
+    assert not int(status), text
+    return text
+
+
+@pytest.mark.parametrize("point", POINTS[::4], ids=spelled)
+def test_cuda_compiles_without_a_warning(point: Point) -> None:
+    assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
+
+
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_the_default_on_a_gpu_stays_in_registers(dtype: str, channels: int) -> None:
+    problem = Laplace("four", "replicate", "laplacian", dtype, 8192, 8192, channels)
+    variant = default_variant(problem, GPU)
+    assert isinstance(variant, LaplaceVariant)
+    spilled = re.search(r"(\d+) bytes spill stores", compiled(problem, variant))
+    assert spilled
+    assert int(spilled[1]) <= 4 * SPILLED_REGISTERS
+
+
+def test_every_piece_is_named_by_some_plan() -> None:
+    folder = Path(__file__).parents[2] / "kernels_cl"
+    pieces = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("laplace/**/*.cl")}
+    plans = [
+        plan(replace(IMAGE, border=border), LaplaceVariant(border_code=code), GPU)
+        for border in BORDERS
+        for code in BORDER_CODES
+    ]
+    named = {file for planned in plans for file in planned.files}
+    assert pieces == {file for file in named if file.startswith("laplace/")}

@@ -1,0 +1,231 @@
+"""Plans and sources: launches that cover the problem, buffers that hold it, files and macros that exist."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.kernels.finish import MERGED_PER_ITEM, PLACE_BYTES, PLACES, alternating_fields
+from harness.kernels.geometry import MAX_GROUPS
+from harness.kernels.plan import Buffer, Plan, Scalar, Source
+from harness.kernels.planner import plan
+from harness.kernels.requirements import violations
+from harness.kernels.source import Dialect, assemble, source_hash
+from harness.problems import (
+    BORDERS,
+    DIRECTIONS,
+    IMAGE_DTYPES,
+    MASKS,
+    OPS,
+    OUTPUTS,
+    Bandwidth,
+    Empty,
+    Laplace,
+    Problem,
+    Reduction,
+)
+from harness.problems.dtypes import DTYPES
+from harness.variants.axes import (
+    AXES,
+    PER_PROBLEM,
+    BandwidthVariant,
+    LaplaceVariant,
+    LaunchVariant,
+    Plain,
+    ReductionVariant,
+    Variant,
+    variant_from_json,
+)
+from tests.kernels.test_variants import CPU, GPU
+from tests.support.checks import Point, pairwise
+
+ROOT = Path(__file__).parents[2]
+DIALECTS: tuple[Dialect, ...] = ("cl", "cu")
+SIZES = (1, 255, 4097, 70001, 2**26, 2**31 + 3)
+
+
+def point_of(kind: str, point: Point) -> tuple[dict[str, Any], Variant]:
+    """A point's problem parameters, and its variant."""
+    axes = {name: value for name, value in point.items() if name in AXES[kind]}
+    return {name: point[name] for name in point if name not in axes}, variant_from_json(
+        {"kind": kind, **axes}
+    )
+
+
+def reduction_of(point: Point) -> tuple[Reduction, Variant]:
+    """A point's reduction, and its variant."""
+    parameters, variant = point_of("reduction", point)
+    return Reduction(parameters["op"], parameters["dtype"], (parameters["size"],)), variant
+
+
+def _violations(problem: Problem, variant: Variant) -> list[str]:
+    return violations(variant, problem, GPU)
+
+
+def samples() -> list[tuple[Problem, Variant]]:
+    """Problems and variants such that each pair of values of two axes is in one of them."""
+    found: list[tuple[Problem, Variant]] = []
+    reductions = {"op": list(OPS), "dtype": list(DTYPES), "size": SIZES, **AXES["reduction"]}
+    found += [
+        reduction_of(point)
+        for point in pairwise(reductions, lambda point: not _violations(*reduction_of(point)))
+    ]
+    axes = {"mask": list(MASKS), "border": BORDERS, "output": OUTPUTS, "dtype": IMAGE_DTYPES}
+    sizes = {"channels": (1, 3, 4), "height": (1, 17, 8192), "width": (1, 33, 8192)}
+    for point in pairwise({**axes, **sizes, **AXES["laplace"]}):
+        parameters, variant = point_of("laplace", point)
+        found.append((Laplace(**parameters), variant))
+    for point in pairwise(
+        {"direction": DIRECTIONS, "dtype": list(DTYPES), "size": SIZES, **AXES["bandwidth"]}
+    ):
+        parameters, variant = point_of("bandwidth", point)
+        found.append((Bandwidth(**parameters), variant))
+    runnable = [(problem, variant) for problem, variant in found if not _violations(problem, variant)]
+    return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), LaunchVariant())]
+
+
+SAMPLES = samples()
+
+
+def covered(problem: Problem, variant: Variant, made: Plan) -> bool:
+    """Whether the first launch has a work-item for each share of the problem, or as many as asked for."""
+    first = made.launches[0]
+    items = math.prod(first.num_groups) * math.prod(first.group_size)
+    if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):
+        (across, down), (width, height) = first.num_groups, first.group_size
+        columns, rows = across * width * variant.vector_width, down * height * variant.rows_per_item
+        return columns >= problem.row_elements and rows >= problem.height
+    if isinstance(problem, (Reduction, Bandwidth)):
+        assert isinstance(variant, (ReductionVariant, BandwidthVariant))
+        fixed = variant.groups != PER_PROBLEM and first.num_groups[0] == variant.groups * GPU.compute_units
+        elements = math.prod(problem.shape) if isinstance(problem, Reduction) else problem.size
+        return fixed or items * variant.vector_width * variant.loads_in_flight >= elements
+    return isinstance(problem, Empty)
+
+
+def test_plans_cover_their_problems() -> None:
+    assert len(SAMPLES) > 1000
+    for problem, variant in SAMPLES:
+        made = plan(problem, variant, GPU)
+        assert covered(problem, variant, made), (problem, variant)
+        assert made.result in made.buffers
+        if not isinstance(problem, Empty):
+            assert made.buffers[made.result] >= made.result_count * made.result_dtype.itemsize
+
+
+def test_arguments_name_buffers_that_there_are() -> None:
+    for problem, variant in SAMPLES:
+        made = plan(problem, variant, GPU)
+        for launch in (*made.launches, *made.readback):
+            assert len(launch.num_groups) == len(launch.group_size) in (1, 2)
+            assert min(*launch.num_groups, *launch.group_size) >= 1
+            assert launch.num_groups[0] <= MAX_GROUPS
+            for argument in launch.arguments:
+                assert isinstance(argument, (Source, Buffer, Scalar))
+                if isinstance(argument, Buffer):
+                    assert argument.name in made.buffers
+                if isinstance(argument, Scalar):
+                    assert 0 <= argument.value < 2 ** (32 if argument.dtype == "uint32" else 64)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_sources_assemble_and_guard_every_macro(dialect: Dialect) -> None:
+    seen = set()
+    for problem, variant in SAMPLES:
+        made = plan(problem, variant, GPU)
+        source = assemble(dialect, made.files, made.macros)
+        for name in made.files:
+            assert f'#line 1 "kernels_{dialect}/{name}.{dialect}"' in source
+            assert (ROOT / f"kernels_{dialect}" / f"{name}.{dialect}").is_file()
+        text = source.partition("#line")[2]
+        for macro, value in made.macros.items():
+            assert f"#define {macro} {value}\n" in source
+            used = re.search(rf"\b{macro}\b", text)
+            guarded = f'#error "{macro} is not defined"' in text
+            if used and not guarded:
+                seen.add(f"{made.files[-1]}: {macro}")
+    assert not seen, "a macro that is missing must be an #error, never a silent default"
+
+
+def test_hashes_tell_sources_apart() -> None:
+    made = plan(Reduction("min", "int32", (9,)), ReductionVariant(), GPU)
+    sources = {
+        assemble(dialect, made.files, macros)
+        for dialect in DIALECTS
+        for macros in (made.macros, {**made.macros, "VECTOR_WIDTH": 2})
+    }
+    assert len({source_hash(source) for source in sources}) == 4
+    assert source_hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(FileNotFoundError, match=r"no_such_tree\.cl"):
+        assemble("cl", ("reduction/tree/no_such_tree",), {})
+
+
+def test_groups_are_as_many_as_needed_and_no_more_than_asked() -> None:
+    base = ReductionVariant(vector_width=4, loads_in_flight=2, group_size=256)
+    for size, groups, expected in (
+        (1, PER_PROBLEM, 1),
+        (2048, PER_PROBLEM, 1),
+        (2049, PER_PROBLEM, 2),
+        (2**26, PER_PROBLEM, 2**15),
+        (2**26, 8, 8 * GPU.compute_units),
+        (2049, 8, 2),
+    ):
+        variant = ReductionVariant(**{**_axes(base), "groups": groups})
+        made = plan(Reduction("min", "int32", (size,)), variant, GPU)
+        assert made.launches[0].num_groups == (expected,), (size, groups)
+    assert plan(Reduction("min", "int32", (2**26,)), replace(base, groups=4), CPU).launches[0].num_groups == (
+        8,
+    )
+
+
+def _axes(variant: ReductionVariant) -> dict[str, Any]:
+    return {name: getattr(variant, name) for name in AXES["reduction"]}
+
+
+@pytest.mark.parametrize("size", [1, 256, 257, 2**20, 2**30])
+def test_relaunching_ends_with_one_partial_result(size: int) -> None:
+    variant = ReductionVariant(group_size=64)
+    made = plan(Reduction("max", "uint8", (size,)), variant, GPU)
+    left = made.launches[0].num_groups[0]
+    for launch in made.launches[1:]:
+        assert launch.kernel == "merge"
+        count = next(argument for argument in launch.arguments if isinstance(argument, Scalar))
+        assert count.value == left
+        assert launch.num_groups[0] == -(-left // (64 * MERGED_PER_ITEM)) < left
+        left = launch.num_groups[0]
+    assert (left, made.result_count) == (1, 1)
+    on_host = plan(Reduction("max", "uint8", (size,)), replace(variant, finish="host"), GPU)
+    assert len(on_host.launches) == 1
+    assert on_host.result_count == on_host.launches[0].num_groups[0]
+    assert made.result_location == "device"
+    assert on_host.result_location == ("parts" if on_host.result_count > 1 else "device")
+
+
+def test_a_variant_of_another_kind_is_refused() -> None:
+    for problem, variant in (
+        (Reduction("min", "int32", (9,)), LaplaceVariant()),
+        (Bandwidth("read", "int32", 9), Plain()),
+    ):
+        with pytest.raises(TypeError, match="no plan for"):
+            plan(problem, variant, GPU)
+
+
+def test_what_changes_places_is_no_sources_own() -> None:
+    made = plan(Reduction("min", "int32", (4097,)), ReductionVariant(finish="alternating"), GPU)
+    assert made.ring[:2] == ("answer", "spare")
+    assert len(set(made.ring)) == PLACES
+    assert {made.initial[name] for name in made.ring} == {(2**31 - 1).to_bytes(4, "little")}
+    assert {made.buffers[name] for name in made.ring} == {PLACE_BYTES}
+    problems = [Reduction(op, dtype, (9,)) for op in OPS for dtype in DTYPES]
+    sizes = {each.partial_dtype.itemsize for each in problems if alternating_fields(each)}
+    assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
+    with pytest.raises(ValueError, match="each source has its own"):
+        replace(made, per_source=True)

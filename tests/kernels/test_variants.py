@@ -1,0 +1,366 @@
+"""The axes as data: fields, values, files, labels, JSON; ladders; what a device refuses."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.devices import DeviceInfo
+from harness.kernels.packing import PACKED_OPS
+from harness.kernels.requirements import violations
+from harness.problems import OPS, Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.variants.axes import (
+    AXES,
+    PER_PROBLEM,
+    BandwidthVariant,
+    LaplaceVariant,
+    LaunchVariant,
+    Plain,
+    ReductionVariant,
+    Variant,
+    difference,
+    group_items,
+    label,
+    variant_from_json,
+    variant_to_json,
+)
+from harness.variants.ladders import LADDERS
+
+ROOT = Path(__file__).parents[2]
+KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), LaunchVariant(), Plain()]
+
+GPU = DeviceInfo(
+    backend="opencl",
+    index=0,
+    name="a GPU",
+    platform="a platform",
+    vendor="a vendor",
+    driver="1",
+    kind="gpu",
+    compute_units=108,
+    memory_bytes=2**36,
+    max_allocation_bytes=2**34,
+    local_memory_bytes=48 * 2**10,
+    max_group_size=1024,
+    cache_bytes=40 * 2**20,
+    wave_width=32,
+    float64=True,
+    physical="0000:3b:00.0",
+    orders_groups=True,
+    awaits_groups=True,
+    shuffles=True,
+    atomics64=True,
+    max_texels=2**27,
+)
+SMALL_GPU = replace(
+    GPU,
+    max_group_size=256,
+    local_memory_bytes=2**14,
+    float64=False,
+    wave_width=0,
+    shuffles=False,
+    orders_groups=False,
+    awaits_groups=False,
+    atomics64=False,
+)
+CPU = replace(
+    GPU,
+    awaits_groups=False,
+    shuffles=False,
+    kind="cpu",
+    compute_units=2,
+    max_group_size=4096,
+    wave_width=1,
+    physical="cpu",
+)
+
+FOLDERS = {
+    ("reduction", "storage"): "reduction/load",
+    ("reduction", "stride"): "stride",
+    ("reduction", "tree"): "reduction/tree",
+    ("reduction", "compare"): "reduction/compare",
+    ("reduction", "packing"): "reduction/packing",
+    ("reduction", "finish"): "reduction/finish",
+    ("bandwidth", "stride"): "stride",
+    ("laplace", "border_code"): "laplace/border_code",
+}
+"""The axes whose values are pieces of code, with their folder in both dialects."""
+
+
+@pytest.mark.parametrize("variant", KINDS, ids=lambda variant: variant.kind)
+def test_every_field_is_an_axis_and_its_default_a_value(variant: Variant) -> None:
+    axes = AXES[variant.kind]
+    assert [field.name for field in fields(variant)] == list(axes)
+    for name, values in axes.items():
+        assert getattr(variant, name) in values
+        assert len(set(values)) == len(values)
+
+
+@pytest.mark.parametrize("dialect", ["cl", "cu"])
+def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
+    coded = {
+        (kind, name)
+        for kind, axes in AXES.items()
+        for name, values in axes.items()
+        # How a kernel is launched is no piece of it.
+        if kind != LaunchVariant.kind and _is_code(values)
+    }
+    assert coded == set(FOLDERS)
+    for (kind, name), folder in FOLDERS.items():
+        files = {path.stem for path in (ROOT / f"kernels_{dialect}" / folder).glob(f"*.{dialect}")}
+        assert files == set(AXES[kind][name]), f"{kind} {name}"
+    kernels = {op.kernel for op in OPS.values()}
+    folders = {
+        "ops": kernels,
+        "packing/scalar": kernels,
+        "packing/packed": PACKED_OPS,
+        "packing/batched": kernels,
+    }
+    for folder, ops in folders.items():
+        pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
+        assert {path.stem for path in pieces} == set(ops), folder
+
+
+def _is_code(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def every_value() -> list[Variant]:
+    """Each kind's default, and each value of each axis once."""
+    found: list[Variant] = []
+    for variant in KINDS:
+        found.append(variant)
+        for name, values in AXES[variant.kind].items():
+            found += [replace(variant, **{name: v}) for v in values if v != getattr(variant, name)]
+    return found
+
+
+def test_labels_are_unique() -> None:
+    labels = [(variant.kind, label(variant)) for variant in every_value()]
+    assert len(set(labels)) == len(labels)
+
+
+def test_plain_data_and_back() -> None:
+    for variant in every_value():
+        assert variant_from_json(variant_to_json(variant)) == variant
+    assert variant_from_json({"kind": "reduction", "tree": "naive"}) == ReductionVariant(tree="naive")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, launch, plain"),
+        ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
+        ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
+        ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16, 32, 64"),
+        ({"kind": "reduction", "vector_width": True}, r"vector_width = True"),
+        ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
+        ({"kind": "plain", "tree": "naive"}, r"its axes are none"),
+    ],
+)
+def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        variant_from_json(data)
+
+
+def test_difference() -> None:
+    before, after = ReductionVariant(), ReductionVariant(tree="naive", groups=8)
+    assert difference(before, after) == {"groups": 8, "tree": "naive"}
+    assert difference(before, before) == {}
+    with pytest.raises(ValueError, match="different kinds"):
+        difference(before, LaplaceVariant())
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_a_rung_changes_one_axis(name: str) -> None:
+    rungs = LADDERS[name].rungs
+    assert len(rungs) >= 2
+    for before, after in itertools.pairwise(rungs):
+        assert len(difference(before, after)) == 1
+        assert variant_from_json(variant_to_json(after)) == after
+
+
+@pytest.mark.parametrize(
+    ("variant", "problem", "device", "reason"),
+    [
+        (Plain(), Reduction("min", "int8", (9,)), GPU, "takes a reduction variant, not a plain one"),
+        (ReductionVariant(), Bandwidth("read", "int8", 9), GPU, "takes a bandwidth variant"),
+        (
+            ReductionVariant(group_size=512),
+            Reduction("min", "int8", (9,)),
+            SMALL_GPU,
+            "512 work-items is larger",
+        ),
+        (
+            LaplaceVariant(group_height=64),
+            Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
+            GPU,
+            "2048 work",
+        ),
+        (ReductionVariant(), Reduction("sum", "float32", (9,)), SMALL_GPU, "no float64 arithmetic"),
+        (ReductionVariant(), Reduction("min", "int8", (2**35,)), GPU, "source of 34359738368 bytes is over"),
+        (
+            ReductionVariant(group_size=1024),
+            Reduction("minmax", "int64", (9,)),
+            replace(GPU, local_memory_bytes=2**13),
+            "needs 16384 bytes of local memory, the device has 8192",
+        ),
+        (
+            ReductionVariant(packing="packed", vector_width=2),
+            Reduction("min", "int8", (9,)),
+            GPU,
+            "2 of int8 do not fill a word of 32 bits",
+        ),
+        (
+            ReductionVariant(group_size=1),
+            Reduction("min", "int8", (2**31,)),
+            replace(GPU, platform="CUDA", compute_capability=90),
+            "2147483648 groups are over CUDA's limit of 2147483647",
+        ),
+        (
+            BandwidthVariant(groups=PER_PROBLEM, group_size=4),
+            Bandwidth("read", "int8", 2**33),
+            GPU,
+            "2147483648 groups are over OpenCL's limit of 2147483647",
+        ),
+        (
+            ReductionVariant(groups=1, group_size=1),
+            Reduction("count_nonzero", "int8", (2**32,)),
+            replace(GPU, compute_units=1),
+            "meets 4294967296 vectors and counts in 32 bits",
+        ),
+        (
+            ReductionVariant(packing="packed"),
+            Reduction("min", "int32", (9,)),
+            GPU,
+            "8 or 16 bits, not of int32",
+        ),
+        (
+            ReductionVariant(tree="sub_group"),
+            Reduction("min", "int8", (9,)),
+            SMALL_GPU,
+            "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+        ),
+        *(
+            (ReductionVariant(storage="image", **axes), Reduction("min", dtype, (size,)), GPU, reason)
+            for axes, dtype, size, reason in (
+                ({"vector_width": 8}, "int32", 8, "storage image: a texel has 4 elements, not 8"),
+                (
+                    {"vector_width": 4, "packing": "packed"},
+                    "int8",
+                    8,
+                    "storage image: texels are read element by element, not packed",
+                ),
+                ({"vector_width": 4}, "float64", 8, "no channel of a texel has the 64 bits of float64"),
+                ({"vector_width": 4}, "int8", 9, "9 elements are no whole number of texels of 4"),
+                ({"vector_width": 4}, "int8", 2**30, "268435456 texels are over the device's limit"),
+            )
+        ),
+        (
+            ReductionVariant(finish="atomic"),
+            Reduction("min", "float32", (9,)),
+            GPU,
+            "finish atomic: no atomics combine the partial results of min on float32",
+        ),
+        (
+            ReductionVariant(finish="atomic"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, atomics64=False),
+            "finish atomic: the device has no atomics on 64 bits",
+        ),
+        (
+            ReductionVariant(vector_width=32),
+            Reduction("sum", "uint8", (9,)),
+            GPU,
+            "vector_width 32: the compiler's vectors have 16 elements",
+        ),
+        *(
+            (
+                ReductionVariant(vector_width=64),
+                Reduction("sum", dtype, (9,)),
+                replace(GPU, vector_elements=64),
+                f"vector_width 64: only integers of 8 and 16 bits, not {dtype}",
+            )
+            for dtype in ("int32", "float16")
+        ),
+        (
+            ReductionVariant(finish="alternating"),
+            Reduction("sum", "float32", (9,)),
+            GPU,
+            "finish alternating: no atomics combine the partial results of sum on float32",
+        ),
+        (
+            ReductionVariant(finish="alternating"),
+            Reduction("max", "float64", (9,)),
+            replace(GPU, atomics64=False),
+            "finish alternating: the device has no atomics on 64 bits",
+        ),
+        (
+            ReductionVariant(finish="flagged"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, awaits_groups=False),
+            "finish flagged: a work-group might keep those it waits for from running on this device",
+        ),
+        (
+            ReductionVariant(finish="flagged"),
+            Reduction("sum", "uint8", (9,)),
+            replace(GPU, atomics64=False),
+            "finish flagged: the device has no atomics on 64 bits",
+        ),
+        *(
+            (
+                ReductionVariant(finish=finish),
+                Reduction("min", "uint8", (9,)),
+                SMALL_GPU,
+                f"finish {finish}: this API cannot order the work-groups of one launch on this device",
+            )
+            for finish in ("last_group", "atomic")
+        ),
+        (
+            ReductionVariant(tree="sub_group", group_size=1024),
+            Reduction("minmax", "int64", (9,)),
+            replace(GPU, local_memory_bytes=2**8),
+            "needs 512 bytes of local memory, the device has 256",
+        ),
+        (
+            LaplaceVariant(rows_per_item=2, loads_in_flight=8),
+            Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
+            GPU,
+            "no multiple of 8 loads in flight",
+        ),
+        (
+            LaunchVariant(queue="out_of_order"),
+            Empty((((1,), (1,)),)),
+            GPU,
+            "this API has in_order queues only here",
+        ),
+        (
+            LaplaceVariant(group_height=1),
+            Laplace("four", "wrap", "laplacian", "uint8", 2**17, 1),
+            replace(GPU, platform="CUDA", compute_capability=90),
+            "are over CUDA's limit of 65535; more rows_per_item or a larger group_height helps",
+        ),
+        (
+            LaplaceVariant(group_height=1),
+            Laplace("four", "wrap", "laplacian", "uint8", 2**17, 1),
+            replace(GPU, platform="NVIDIA CUDA", compute_capability=90),
+            "are over OpenCL's limit of 65535; more rows_per_item or a larger group_height helps",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_violations(variant: Variant, problem: Problem, device: DeviceInfo, reason: str) -> None:
+    reasons = violations(variant, problem, device)
+    assert len(reasons) == 1
+    assert reason in reasons[0]
+
+
+def test_group_items() -> None:
+    assert group_items(ReductionVariant(group_size=64)) == 64
+    assert group_items(LaplaceVariant(group_width=16, group_height=4)) == 64
+    assert group_items(Plain()) == 1
+    assert PER_PROBLEM in AXES["reduction"]["groups"]

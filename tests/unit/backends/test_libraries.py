@@ -1,0 +1,238 @@
+"""What library baselines share, and the backends on CUDA's driver interface and NPP on fakes of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend, BackendUnavailable, open_backend
+from backends.common.library_backend import nan_in_extremes
+from backends.cuda import nvrtc
+from backends.cuda.nvidia import NvidiaBackend
+from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
+from harness.devices import Departure
+from harness.problems import Array, Laplace, Reduction
+from harness.variants.axes import Plain
+from tests.support.checks import check_reduction
+from tests.support.fake_cuda import FakeDriver, FakeNpp
+
+cuda_driver = pytest.importorskip("backends.cuda.driver", reason="pip install cuda-bindings")
+npp = pytest.importorskip("backends.libraries.npp", reason="pip install cuda-pathfinder")
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
+    """A driver of one GPU, with a compiler that it knows."""
+    fake = FakeDriver()
+    for module in (cuda_driver, npp):
+        monkeypatch.setattr(module, "driver", fake)
+    monkeypatch.setattr(npp, "_library", lambda _: FakeNpp())
+    monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
+    monkeypatch.setattr(nvrtc, "compile_cubin", lambda *_: b"cubin")
+    return fake
+
+
+@pytest.fixture
+def backend(driver: FakeDriver) -> Iterator[Backend]:
+    """NPP on that GPU."""
+    assert npp.driver is driver
+    with npp.NppBackend.open(0) as opened:
+        yield opened
+
+
+def test_the_device(backend: Backend) -> None:
+    device = backend.device
+    assert (device.key, device.name, device.physical) == ("npp:0", "a fake GPU", "0000:3b:00.0")
+    assert (device.compute_units, device.wave_width, device.compute_capability) == (132, 32, 90)
+    with pytest.raises(BackendUnavailable, match="there is no device 1; there are 0 to 0"):
+        npp.NppBackend.open(1)
+
+
+def test_reductions_of_npp(backend: Backend) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.integers(-(2**15), 2**15, (37, 11), dtype=np.int16)
+    assert backend.reduce("minmax", words) == (words.min(), words.max())
+    assert backend.reduce("min", words.reshape(-1)) == words.min()
+    assert backend.reduce("max", np.array(2.5)) == 2.5
+    octets = rng.integers(0, 3, (5, 7, 3), dtype=np.uint8)
+    assert backend.reduce("count_nonzero", octets) == np.count_nonzero(octets)
+
+
+def test_prepared_calls(backend: Backend) -> None:
+    problem = Reduction("minmax", "int16", (4, 5))
+    hosts = [problem.make_source(seed) // (seed + 1) for seed in range(2)]
+    with backend.prepare(problem, Plain(), [backend.upload(problem.pack(host)) for host in hosts]) as ready:
+        with pytest.raises(BackendError, match="npp: there is no result before a call"):
+            ready.result()
+        for i in (0, 1, 2):
+            ready.enqueue(i)
+            assert ready.result() == problem.reference(hosts[i % 2])
+        ready.poison()
+        assert ready.result() == (np.int16(-14907), np.int16(-14907))
+        assert ready.event_seconds(0) == pytest.approx(2.5e-3)
+        assert ready.result_location == "device"
+        assert ready.accumulator == "int16"
+        assert ready.note == "nppiMinMax_16s_C1R_Ctx"
+    with backend.prepare(Reduction("max", "float64", (3,)), Plain(), [backend.upload(np.ones(3))]) as ready:
+        assert ready.note.endswith("; a NaN may be passed over, not propagated")
+
+
+def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: FakeDriver) -> None:
+    assert isinstance(backend, NvidiaBackend)
+    assert backend._elapsed([lambda: driver.called.append("first"), lambda: driver.called.append("last")])
+    at = {name: driver.called.index(name) for name in ("first", "last", "cuEventRecord")}
+    end = len(driver.called) - driver.called[::-1].index("cuEventRecord") - 1
+    assert at["cuEventRecord"] < at["first"] < at["last"] < end
+    assert driver.called.count("cuEventRecord") == 2
+
+
+def departing(monkeypatch: pytest.MonkeyPatch, departure: Departure, answer: Any) -> Backend:
+    """A backend that says that it departs, and gives one answer to everything."""
+    opened = open_backend("numpy")
+    monkeypatch.setattr(opened, "departures", lambda _: frozenset({departure}))
+    monkeypatch.setattr(opened, "reduce", lambda *_: answer)
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("departure", "op", "values", "answer", "is_allowed"),
+    [
+        ("nan", "min", [3, np.nan, 5], 5, True),
+        ("nan", "min", [3, np.nan, 5], np.nan, True),
+        ("nan", "min", [3, np.nan, 5], 4, False),
+        ("nan", "minmax", [3, np.nan, 5], (3, 5), True),
+        ("nan", "minmax", [3, np.nan, 5], (3, 6), False),
+        ("nan", "min", [3, 4, 5], 4, False),
+        ("nan", "max", [np.nan, np.nan], 0, True),
+        ("extreme", "max", [np.inf, np.inf], 0, True),
+        ("extreme", "max", [np.inf, np.inf], 1, False),
+        ("extreme", "max", [np.inf, 3], 0, False),
+    ],
+)
+def test_a_library_that_departs_may_not_answer_anything(
+    monkeypatch: pytest.MonkeyPatch,
+    departure: Departure,
+    op: str,
+    values: list[float],
+    answer: Any,
+    is_allowed: bool,
+) -> None:
+    typed = tuple(map(np.float32, answer)) if isinstance(answer, tuple) else np.float32(answer)
+    backend = departing(monkeypatch, departure, typed)
+    array = np.array(values, np.float32)
+    if is_allowed:
+        check_reduction(backend, op, array)
+    else:
+        with pytest.raises(AssertionError, match=op):
+            check_reduction(backend, op, array)
+
+
+def test_a_mean_propagates_nan_in_every_library() -> None:
+    assert nan_in_extremes(Reduction("min", "float32", (3,))) == {"nan"}
+    for op, dtype in (
+        ("mean", "float32"),
+        ("sum", "float32"),
+        ("min", "int32"),
+        ("count_nonzero", "float32"),
+    ):
+        assert not nan_in_extremes(Reduction(op, dtype, (3,)))
+
+
+def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) -> None:
+    problem = Reduction("minmax", "int16", (4, 5))
+    with backend.prepare(problem, Plain(), [backend.upload(problem.make_source(0))]) as prepared:
+        for seconds, spins in ((0.25, [0, 250_000_000]), (1e-3, [0, 250_000_000, 1_000_000])):
+            gate = backend.gate(prepared, seconds)
+            assert gate is not None
+            # The first one loads the kernel's code, so that a gate does not hold for that much less.
+            assert [arguments for *_, (arguments, _), _ in driver.launched] == [(spin,) for spin in spins]
+            gate.open()
+    *geometry, stream, _, extra = driver.launched[-1]
+    assert geometry == ["kernel", 1, 1, 1, 1, 1, 1, 0]
+    assert (stream, extra) == (77, 0)
+    backend.synchronize()
+
+
+class FakeOpenCv:
+    """``cv2.cuda`` on the host. Its functions take no stream: OpenCV works on the default one."""
+
+    minMax = staticmethod(lambda matrix: (matrix.host.min(), matrix.host.max()))  # noqa: N815
+    setDevice = staticmethod(lambda _: None)  # noqa: N815
+    getCudaEnabledDeviceCount = staticmethod(lambda: 1)  # noqa: N815
+
+    class GpuMat:
+        """An array."""
+
+        def upload(self, host: Array) -> None:
+            """Keeps it."""
+            self.host = host
+
+
+def test_the_events_of_opencv_are_on_its_own_stream(
+    monkeypatch: pytest.MonkeyPatch, driver: FakeDriver
+) -> None:
+    opencv_cuda = pytest.importorskip(
+        "backends.libraries.opencv_cuda", reason="pip install opencv-python-headless"
+    )
+    monkeypatch.setattr(opencv_cuda, "_cuda", FakeOpenCv)
+    monkeypatch.setattr(opencv_cuda, "driver", driver)
+    problem = Reduction("minmax", "int16", (4, 5))
+    with opencv_cuda.OpenCvCudaBackend.open(0) as opened:
+        source = opened.upload(problem.make_source(0))
+        with opened.prepare(problem, Plain(), [source]) as prepared:
+            assert prepared.event_seconds(0) == pytest.approx(2.5e-3)
+            assert prepared.result() == problem.reference(source.handle.host)
+    default = driver.CU_STREAM_LEGACY
+    assert driver.recorded == [default, default]
+    # The head start of the events, too: elsewhere it would hold nothing back.
+    assert {stream for *_, stream, _, _ in driver.launched} == {default}
+
+
+def test_what_npp_lacks(backend: Backend) -> None:
+    for problem, reason in (
+        (Reduction("min", "int8", (3,)), "NPP has no function for min of int8"),
+        (Reduction("sum", "int32", (3,)), "NPP has no function for sum of int32"),
+        (Reduction("count_nonzero", "uint8", (3, 40000)), "miscounts in rows of more than 32768 elements"),
+        (Reduction("count_nonzero", "uint8", (2**14, 2**14)), "miscounts among more than 134217728 elements"),
+        (Laplace("four", "replicate", "laplacian", "uint8", 3, 3), "has the mask eight_negated"),
+        (Laplace("eight_negated", "wrap", "laplacian", "uint8", 3, 3), "border replicate only"),
+        (Laplace("eight_negated", "replicate", "laplacian", "uint16", 3, 3), "has no uint16"),
+    ):
+        assert reason in (backend.unsupported(problem, Plain()) or "")
+
+
+def test_a_status_of_npp_is_an_error(backend: Backend) -> None:
+    problem = Laplace("eight_negated", "replicate", "laplacian", "uint8", 3, 3, 3)
+    source = backend.upload(problem.pack(problem.make_source(0)))
+    with (
+        backend.prepare(problem, Plain(), [source]) as ready,
+        pytest.raises(BackendError, match=r"NPP, nppiFilterLaplaceBorder_8u_C3R_Ctx: status -17"),
+    ):
+        ready.enqueue(0)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(2, OutOfDeviceMemory), (700, DeviceLost), (1, BackendError)])
+def test_a_status_of_the_driver_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, status: int, kind: type[BackendError]
+) -> None:
+    monkeypatch.setattr(cuda_driver, "driver", FakeDriver(cuMemAlloc=status))
+    with pytest.raises(kind, match=rf"cuMemAlloc: {status}"):
+        backend.upload(np.ones(3))
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_compiler_that_is_too_new_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "version", lambda: (15, 1))
+    with pytest.raises(BackendUnavailable, match=r"NVRTC 15.1 is too new for the driver, .* up to 14.0"):
+        npp.NppBackend.devices()
+
+
+@pytest.mark.parametrize("name", ["numpy", "opencv"])
+def test_a_reason_names_the_backend(name: str) -> None:
+    with pytest.raises(BackendUnavailable, match=rf"^{name}: (there is no device 3|No module)") as caught:
+        open_backend(name, 3)
+    assert str(caught.value) == f"{caught.value.what}; what to do: {caught.value.remedy}"
+    assert caught.value.remedy

@@ -1,0 +1,130 @@
+"""How OpenCL's queues are held back, with PoCL in the place of a device that has a gate kernel."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from backends import available, open_backend
+from backends.common.kernel_backend import OwnKernelBackend
+from backends.opencl import gate as opencl_gate
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+else:
+    cl = pytest.importorskip("pyopencl")
+
+# The gate's kernel without PTX: it counts rounds, of a nanosecond or so, where the original takes the time.
+ROUNDS = """
+__kernel void spin(const ulong nanoseconds) {
+  for (volatile ulong round = 0; round < 4 * nanoseconds; round++) {
+  }
+}
+"""
+COUNT = "__kernel void count(__global uint *counter) { counter[0] += 1; }"
+
+
+class Held:
+    """A queue to hold back, and work for it."""
+
+    def __init__(self, out_of_order: bool = False) -> None:
+        device = next(
+            device
+            for platform in cl.get_platforms()
+            for device in platform.get_devices()
+            if device.type & cl.device_type.CPU
+        )
+        self.context = cl.Context([device])
+        order = out_of_order * cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+        self.queue = cl.CommandQueue(self.context, device, properties=order)  # type: ignore[arg-type]
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        self.counter = cl.Buffer(self.context, flags, hostbuf=np.zeros(1, np.uint32))
+        self.kernel = cl.Kernel(cl.Program(self.context, COUNT).build(), "count")
+
+    def count(self) -> None:
+        self.kernel.set_args(self.counter)
+        cl.enqueue_nd_range_kernel(self.queue, self.kernel, (1,), (1,))
+
+    def counted(self) -> int:
+        host = np.empty(1, np.uint32)
+        cl.enqueue_copy(cl.CommandQueue(self.context), host, self.counter)
+        return int(host[0])
+
+
+def test_an_event_clock_spans_every_launch_of_a_call() -> None:
+    """From the start of the first launch to the end of the last, whatever lies between."""
+    launches = [
+        SimpleNamespace(wait=lambda: None, profile=SimpleNamespace(start=start, end=end))
+        for start, end in ((1000, 3000), (4000, 4500), (7000, 9000))
+    ]
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OwnKernelBackend)
+        calls = [partial(getattr, SimpleNamespace(event=launch), "event") for launch in launches]
+        assert backend._elapsed(calls) == pytest.approx(8000e-9)
+        assert backend._elapsed(calls[1:2]) == pytest.approx(500e-9)
+
+
+@pytest.fixture(autouse=True)
+def _needed() -> None:
+    devices = available()["opencl"]
+    if isinstance(devices, str):
+        pytest.skip(devices)
+    if not any(device.kind == "cpu" and device.compute_units > 1 for device in devices):
+        pytest.skip("no processor of two cores: one spins, the other looks")
+
+
+@pytest.mark.parametrize("out_of_order", [False, True])
+def test_a_kernel_holds_a_queue_for_a_time(monkeypatch: pytest.MonkeyPatch, out_of_order: bool) -> None:
+    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS)
+    held = Held(out_of_order)
+    gates = opencl_gate.KernelGates(held.context)
+    for expected in (1, 2):
+        start = time.perf_counter()
+        gate = gates.shut(held.queue, 0.5)
+        held.count()
+        assert held.counted() == expected - 1
+        gate.submit()
+        assert time.perf_counter() - start >= 0.5
+        gate.open()
+        held.queue.finish()
+        assert held.counted() == expected
+
+
+def test_a_kernel_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS)
+    assert isinstance(opencl_gate.gates(Held().queue, by_kernel=True), opencl_gate.KernelGates)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        # PoCL does not take the PTX of the original.
+        (None, "BUILD_PROGRAM_FAILURE"),
+        ("__kernel void spin(const ulong nanoseconds) {}", "does not take the time that it is given"),
+    ],
+)
+def test_a_user_event_holds_the_queue_where_a_kernel_cannot(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, source: str | None, reason: str
+) -> None:
+    if source:
+        monkeypatch.setattr(opencl_gate, "gate_source", lambda _: source)
+    held = Held()
+    with caplog.at_level(logging.WARNING):
+        gates = opencl_gate.gates(held.queue, by_kernel=True)
+    assert isinstance(gates, opencl_gate.EventGates)
+    assert "a user event does" in caplog.text
+    assert reason in caplog.text
+    gate = gates.shut(held.queue, 0.0)
+    held.count()
+    gate.submit()
+    time.sleep(0.05)
+    assert held.counted() == 0
+    gate.open()
+    held.queue.finish()
+    assert held.counted() == 1

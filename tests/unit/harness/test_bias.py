@@ -1,0 +1,151 @@
+"""What clocks add to the work, and when they contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from backends.base import Prepared
+from harness.devices import DeviceArray, KernelTimes, Launch
+from harness.measure.clocks import HOST_BOUND, Budget
+from harness.measure.empty_kernel import disagreement, kernel_seconds, launch_clocks
+from harness.measure.measurer import Measurer, Options, Share
+from harness.problems import Empty, Problem, Reduction
+from harness.results.record import Case, Clock
+from harness.variants.axes import Plain, Variant
+from tests.support.fake_backend import FakeBackend, FakeClock, FakePrepared, turns_on
+
+PROBLEM = Reduction("max", "int32", (1000,))
+SEEN = (Launch("a", (4,), (64,)), Launch("b", (1,), (64,)))
+
+
+def clocks(**microseconds: float) -> dict[str, Clock]:
+    """Clocks without noise."""
+    return {name: Clock((us * 1e-6,) * 3) for name, us in microseconds.items()}
+
+
+def test_the_empty_kernel_is_timed_by_every_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock(call=1.0, empty=1.5e-6))
+    launches = turns_on(backend).launches
+    seen = KernelTimes((1e-6, 1e-6), SEEN[:1])
+    monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: seen)
+    found = launch_clocks(backend, launches, Budget(samples=3), backend.clock.time)
+    assert set(found) == {"launch", "launch_event", "launch_kernel"}
+    assert found["launch"].seconds == pytest.approx([1.5e-6] * 3, rel=1e-6)
+    assert found["launch_event"].seconds == (1.5e-6,) * 3
+    assert found["launch_kernel"] == Clock((1e-6, 1e-6), 1, "1 kernel a call")
+
+
+def test_the_empty_kernel_has_the_geometry_of_every_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(FakeClock(empty=1.5e-6))
+    asked: list[Problem] = []
+    prepare = backend.prepare
+
+    def noted(problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
+        asked.append(problem)
+        return prepare(problem, variant, sources)
+
+    monkeypatch.setattr(backend, "prepare", noted)
+    launches = (Launch("a", (132,), (512,)), Launch("b", (7, 3), (32, 8)))
+    assert launch_clocks(backend, launches, Budget(samples=3), backend.clock.time)
+    assert asked == [Empty((((132,), (512,)), ((7, 3), (32, 8))))]
+
+
+def test_there_is_no_bias_where_launches_are_unknown_or_no_empty_kernel_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = FakeBackend(FakeClock())
+    launches = turns_on(backend).launches
+    assert launch_clocks(backend, (), Budget(), backend.clock.time) == {}
+    monkeypatch.setattr(backend, "unsupported", lambda *_: "no empty kernel")
+    assert launch_clocks(backend, launches, Budget(), backend.clock.time) == {}
+
+
+@pytest.mark.parametrize(("call", "expected"), [(1e-6, 15), (0.1, 10), (5.0, 3)])
+def test_the_profiler_gets_as_many_calls_as_the_budget_holds(
+    monkeypatch: pytest.MonkeyPatch, call: float, expected: int
+) -> None:
+    asked: list[list[int]] = []
+    turns = turns_on(FakeBackend(FakeClock()))
+    monkeypatch.setattr(turns.prepared, "kernel_times", asked.append)
+    assert kernel_seconds(turns, Clock((call,)), Budget(15, 1.0, least=3)) == (None, None)
+    # One more, which does not count.
+    assert [len(sources) for sources in asked] == [expected + 1]
+
+
+def test_the_kernel_clock_says_how_many_kernels_a_call_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = turns_on(FakeBackend(FakeClock()))
+    seen = KernelTimes((1e-6, 2e-6), SEEN, 1)
+    monkeypatch.setattr(turns.prepared, "kernel_times", lambda _: seen)
+    clock, times = kernel_seconds(turns, None, Budget())
+    assert clock == Clock((1e-6, 2e-6), 1, "2 kernels a call; 1 copy or fill not counted")
+    assert times is seen
+
+
+def test_the_clocks_of_the_design_agree_given_their_bias() -> None:
+    """The same kernel at 2560x2560 on an H200: events 10.94, queue 6.26, kernel 5.50, launch 1.43."""
+    measured = clocks(queue=6.26, launch=1.43, event=10.94, launch_event=5.9, kernel=5.50, launch_kernel=0.9)
+    assert disagreement(measured) == ""
+
+
+@pytest.mark.parametrize(
+    ("measured", "both"),
+    [
+        (clocks(queue=80, launch=1, event=100, launch_event=5), "queue event"),
+        (clocks(queue=100, launch=1, event=80, launch_event=5), "queue event"),
+        (clocks(queue=80, launch=1, kernel=60, launch_kernel=1), "queue kernel"),
+        (clocks(queue=80, kernel=90), "queue kernel"),
+        (clocks(event=80, launch_event=3, kernel=90, launch_kernel=1), "event kernel"),
+    ],
+)
+def test_more_than_the_bias_is_told(measured: dict[str, Clock], both: str) -> None:
+    first, second = both.split()
+    assert f"by the {first} clock" in disagreement(measured)
+    assert f"by the {second} clock" in disagreement(measured)
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [
+        {},
+        clocks(queue=80),
+        clocks(queue=80, launch=1, event=81.5, launch_event=1),
+        # Nothing is known below a clock without an empty kernel.
+        clocks(queue=80, event=200),
+        # Enqueueing may take longer than the device does.
+        {**clocks(event=20, launch_event=1, launch=1), "queue": Clock((90e-6,) * 3, 1, HOST_BOUND)},
+        {**clocks(queue=80, launch=1), "event": Clock((float("nan"),))},
+        # Noise: the quartiles reach each other.
+        {**clocks(launch=1, event=100, launch_event=1), "queue": Clock((70e-6, 80e-6, 150e-6), 1)},
+    ],
+)
+def test_what_bias_or_noise_explains_is_no_contradiction(measured: dict[str, Clock]) -> None:
+    assert disagreement(measured) == ""
+
+
+def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty, seen = KernelTimes((1e-6,) * 3, SEEN), KernelTimes((90e-6,) * 3, SEEN)
+    monkeypatch.setattr(
+        FakePrepared, "kernel_times", lambda self, _: seen if self.problem == PROBLEM else empty
+    )
+    backend = FakeBackend(FakeClock(call=20e-6))
+    record = Measurer(backend, Options(), backend.clock.time).measure(
+        Case("fake", 0, PROBLEM, Plain()), Share(3)
+    )
+    assert record.status == "ok"
+    assert record.clocks["kernel"].seconds == (90e-6,) * 3
+    assert "by the kernel clock" in record.ledger["disagreement"]
+    assert [kernel["kernel"] for kernel in record.ledger["kernels"]] == ["a", "b"]
+
+
+def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: KernelTimes(note="no privileges"))
+    backend = FakeBackend(FakeClock())
+    record = Measurer(backend, Options(), backend.clock.time).measure(
+        Case("fake", 0, PROBLEM, Plain()), Share(3)
+    )
+    assert record.status == "ok"
+    assert "kernel" not in record.clocks
+    assert record.ledger["no_kernel_clock"] == "no privileges"
+    assert record.ledger["disagreement"] == ""

@@ -1,0 +1,348 @@
+"""From a suite and devices to cases: which, in which order, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from backends import DeviceInfo
+from harness.kernels.defaults import default_variant
+from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.results.record import Case
+from harness.runner import session
+from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
+from harness.suites.schema import Suite, load_suite, suite_names
+from harness.variants.axes import BandwidthVariant, LaunchVariant, Plain, ReductionVariant, Variant
+from harness.variants.ladders import LADDERS
+
+GPU = DeviceInfo(
+    backend="opencl",
+    index=0,
+    name="Big GPU",
+    platform="Vendor CUDA",
+    vendor="Vendor",
+    driver="1.0",
+    kind="gpu",
+    compute_units=132,
+    memory_bytes=2**37,
+    max_allocation_bytes=2**35,
+    local_memory_bytes=48 * 1024,
+    max_group_size=1024,
+    cache_bytes=2**25,
+    wave_width=32,
+    float64=True,
+    physical="0000:3b:00.0",
+    orders_groups=True,
+)
+CUDA = replace(GPU, backend="cuda")
+CUPY = replace(GPU, backend="cupy")
+CPU = replace(
+    GPU, index=1, name="Small CPU", platform="PoCL", kind="cpu", max_group_size=4096, physical="cpu"
+)
+NUMPY = replace(CPU, backend="numpy", index=0, platform="NumPy")
+DEVICES = [NUMPY, GPU, CPU, CUDA, CUPY]
+
+
+RUNGS = {rung for ladder in LADDERS.values() for rung in ladder.rungs}
+
+
+def _suite(tmp_path: Path, text: str) -> Suite:
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "mine"\n' + text, encoding="utf-8")
+    return load_suite(str(path))
+
+
+def _reduction(extra: str = "", dtypes: str = '"int32"') -> str:
+    return f'[[reduction]]\nops = ["min", "sum"]\ndtypes = [{dtypes}]\nshapes = [[100, 3]]\n{extra}\n'
+
+
+def _compared(cases: list[Case]) -> list[Case]:
+    return [case for case in cases if case.role == "compare"]
+
+
+def test_every_device_runs_every_problem_once_side_by_side(tmp_path: Path) -> None:
+    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    problems = [problem for problem, _ in groupby(case.problem for case in cases)]
+    assert problems == [Reduction("min", "int32", (100, 3)), Reduction("sum", "int32", (100, 3))]
+    for problem in problems:
+        measured = [(case.backend, case.device) for case in cases if case.problem == problem]
+        # GPUs first, and on each device our own kernels.
+        ordered = [GPU, CUDA, CUPY, CPU, NUMPY]
+        assert measured == [(device.backend, device.index) for device in ordered]
+
+
+def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Path) -> None:
+    problem = Reduction("min", "int32", (100, 3))
+    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    chosen = {(c.backend, c.device): c.variant for c in cases if c.problem == problem}
+    assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
+    assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
+    assert chosen["cupy", 0] == chosen["numpy", 0] == Plain()
+
+
+def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction('variants = ["modern", {vector_width = 2}]'))
+    cases = _compared(expand(suite, [CUDA, CUPY]))
+    rungs = (*LADDERS["modern"].rungs, ReductionVariant(vector_width=2))
+    first = Reduction("min", "int32", (100, 3))
+    assert [c.variant for c in cases if c.backend == "cuda" and c.problem == first] == list(rungs)
+    assert sum(case.backend == "cupy" for case in cases) == 2
+
+
+def test_blocks_for_one_kind_of_device(tmp_path: Path) -> None:
+    text = _reduction('only = "gpu"') + _reduction('only = "cpu"', '"uint8"')
+    cases = _compared(expand(_suite(tmp_path, text), [*DEVICES, replace(GPU, index=7, kind="accelerator")]))
+    on_cpu = {("opencl", 1), ("numpy", 0)}
+    for case in cases:
+        runs_on_cpu = (case.backend, case.device) in on_cpu
+        assert isinstance(case.problem, Reduction)
+        assert case.problem.dtype == ("uint8" if runs_on_cpu else "int32")
+    assert ("opencl", 7) in {(case.backend, case.device) for case in cases}
+
+
+def test_a_problem_of_two_blocks_is_one_case(tmp_path: Path) -> None:
+    twice = _suite(tmp_path, _reduction() * 2)
+    once = _suite(tmp_path, _reduction())
+    assert expand(twice, DEVICES) == expand(once, DEVICES)
+
+
+def test_limits_of_each_size_and_cache_state(tmp_path: Path) -> None:
+    laplace = """
+[[laplace]]
+masks = ["four"]
+borders = ["wrap"]
+outputs = ["laplacian"]
+dtypes = ["uint8"]
+channels = [3]
+sizes = [[7, 5]]
+"""
+    suite = _suite(tmp_path, _reduction('caches = ["hot", "cold"]', '"uint8", "int8", "int16"') + laplace)
+    limits = [case for case in expand(suite, DEVICES) if case.role == "limit"]
+    assert {(c.problem, c.cache) for c in limits} == {
+        (Bandwidth("copy", "uint32", 27), "hot"),  # 7 x 5 x 3 bytes in words of 4, rounded up
+        (Bandwidth("read", "uint32", 75), "hot"),
+        (Bandwidth("read", "uint32", 75), "cold"),
+        (Bandwidth("read", "uint32", 150), "hot"),
+        (Bandwidth("read", "uint32", 150), "cold"),
+    }
+    assert {(c.backend, c.device) for c in limits} == {("opencl", 0), ("opencl", 1), ("cuda", 0)}
+    assert all(isinstance(c.variant, BandwidthVariant) for c in limits)
+    assert {c.variant.group_size for c in limits if c.device == 1} == {1}  # type: ignore[union-attr]
+
+
+def test_limits_can_be_left_out(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction() + "[limits]\nmeasure = false")
+    assert {case.role for case in expand(suite, DEVICES)} == {"compare"}
+
+
+def test_sizes_of_images_are_width_and_height(tmp_path: Path) -> None:
+    text = _laplace("[[640, 480], [17, 3]]")
+    cases = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[attr-defined]
+
+
+def test_the_border_value_is_the_suites(tmp_path: Path) -> None:
+    text = _laplace("[[17, 3]]").replace("wrap", "constant") + "border_value = 7\n"
+    (case,) = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    assert case.problem == Laplace("four", "constant", "laplacian", "uint8", 3, 17, 1, 7.0)
+
+
+def test_the_users_photograph_gives_the_size(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _laplace("[[640, 480], [17, 3]]"))
+    cases = _compared(expand(suite, [NUMPY], image_size=(11, 22)))
+    assert [case.problem for case in cases] == [Laplace("four", "wrap", "laplacian", "uint8", 11, 22)]
+
+
+def _laplace(sizes: str) -> str:
+    return (
+        '[[laplace]]\nmasks = ["four"]\nborders = ["wrap"]\noutputs = ["laplacian"]\n'
+        f'dtypes = ["uint8"]\nchannels = [1]\nsizes = {sizes}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("backends", "patterns", "expected"),
+    [
+        ((), (), ["opencl:0", "cuda:0", "cupy:0", "opencl:1", "numpy:0"]),
+        (("opencl",), (), ["opencl:0", "opencl:1"]),
+        ((), ("opencl:1",), ["opencl:1"]),
+        ((), ("gpu",), ["opencl:0", "cuda:0", "cupy:0"]),
+        ((), ("pocl", "CUPY:0"), ["cupy:0", "opencl:1"]),
+        (("opencl",), ("0000:3B:00.0",), ["opencl:0"]),
+        (("opencl", "numpy"), ("small",), ["opencl:1", "numpy:0"]),
+    ],
+)
+def test_devices_are_chosen(
+    backends: tuple[str, ...], patterns: tuple[str, ...], expected: list[str]
+) -> None:
+    assert [device.key for device in select_devices(DEVICES, backends, patterns)] == expected
+
+
+def test_two_apis_of_one_device_are_locked_as_one() -> None:
+    found = {GPU.physical: ["opencl:0", "cuda:0"], CPU.physical: ["opencl:1"]}
+    assert session.names_of([GPU, CUDA, CPU]) == found
+
+
+def test_a_key_does_not_choose_a_longer_one() -> None:
+    ten = replace(GPU, index=10)
+    assert select_devices([replace(GPU, index=1), ten], patterns=["opencl:1"]) == [replace(GPU, index=1)]
+
+
+@pytest.mark.parametrize(
+    ("backends", "patterns", "message"),
+    [
+        (("opnecl",), (), "backend 'opnecl' is unknown; .*did you mean 'opencl'"),
+        ((), ("Radeon",), r"no device matches 'Radeon'; there are numpy:0 \(Small CPU\)"),
+        (("numpy",), ("opencl:0",), r"no device matches 'opencl:0'; there are numpy:0 \(Small CPU\)$"),
+    ],
+)
+def test_filter_that_matches_nothing(
+    backends: tuple[str, ...], patterns: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        select_devices(DEVICES, backends, patterns)
+
+
+def test_what_cannot_run_stays_among_the_cases_with_its_reason(tmp_path: Path) -> None:
+    small = replace(GPU, max_group_size=64, float64=False)
+    suite = _suite(tmp_path, _reduction("variants = [{group_size = 128}]", '"float64"'))
+    cases = _compared(expand(suite, [small]))
+    assert len(cases) == 2
+    reason = skip_reason(cases[0], small, suite)
+    assert reason is not None
+    assert "128 work-items" in reason
+    assert "float64" in reason
+    assert skip_reason(cases[0], GPU, suite) is None
+
+
+def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
+    text = _reduction(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
+    suite = _suite(tmp_path, text)
+    reasons = {
+        (case.backend, case.problem.dtype): skip_reason(case, NUMPY, suite)  # type: ignore[attr-defined]
+        for case in _compared(expand(suite, [NUMPY, CUPY]))
+    }
+    assert "reference_limit_bytes" in (reasons.pop(("numpy", "int32")) or "")
+    assert set(reasons.values()) == {None}
+
+
+@pytest.mark.parametrize("name", suite_names())
+def test_default_variants_of_the_suites_run_on_ordinary_devices(name: str) -> None:
+    suite = load_suite(name)
+    by_key = {(device.backend, device.index): device for device in DEVICES}
+    for case in expand(suite, [GPU, CPU, CUDA, CUPY]):
+        device = by_key[case.backend, case.device]
+        if isinstance(case.variant, LaunchVariant) or case.variant in RUNGS:
+            continue  # Studies of every way to launch, and of every step: some have reasons to skip.
+        assert skip_reason(case, device, suite) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "ladders"),
+    [
+        ("yan2011", ["yan2011", "yan2011_image"]),
+        ("pcl", ["pcl"]),
+        ("tutorial", ["tutorial"]),
+        ("modern", ["modern"]),
+    ],
+)
+def test_a_study_has_each_of_its_rungs_on_gpus_and_on_processors(name: str, ladders: list[str]) -> None:
+    rungs = {rung for ladder in ladders for rung in LADDERS[ladder].rungs}
+    for device in (GPU, CPU, CUDA):
+        cases = _compared(expand(load_suite(name), [device]))
+        by_problem: dict[Problem, set[Variant]] = {}
+        for case in cases:
+            by_problem.setdefault(case.problem, set()).add(case.variant)
+        for problem, variants in by_problem.items():
+            assert variants == {*rungs, default_variant(problem, device)}
+
+
+def test_cases_survive_the_run_file() -> None:
+    for case in expand(load_suite("ladder"), DEVICES):
+        assert Case.from_json(case.to_json()) == case
+
+
+BANDWIDTH = """
+[[bandwidth]]
+directions = ["read", "copy"]
+dtypes = ["uint8", "float64"]
+source_bytes = [4096]
+caches = ["hot", "cold"]
+"""
+
+
+def test_a_study_of_bandwidth_takes_every_width_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
+    cases = expand(_suite(tmp_path, BANDWIDTH), [*DEVICES, CUPY])
+    assert {case.role for case in cases} == {"compare"}, "a limit needs no limit"
+    assert {case.backend for case in cases} == {"opencl", "cuda"}
+    assert {case.problem.source_bytes for case in cases} == {4096}
+    of_one = [case for case in cases if (case.backend, case.device) == ("cuda", 0)]
+    assert len(of_one) == 2 * 2 * 2 * 5
+    assert {case.variant.vector_width for case in of_one} == {1, 2, 4, 8, 16}  # type: ignore[union-attr]
+
+
+def test_a_study_beside_a_comparison_adds_no_limits(tmp_path: Path) -> None:
+    text = _reduction() + BANDWIDTH
+    limits = [case for case in expand(_suite(tmp_path, text), DEVICES) if case.role == "limit"]
+    assert limits
+    assert 4096 not in {case.problem.source_bytes for case in limits}
+
+
+def test_a_study_can_sweep_other_axes_too(tmp_path: Path) -> None:
+    text = BANDWIDTH + "gpu = {vector_width = [4], group_size = [64, 128]}\n"
+    cases = expand(_suite(tmp_path, text), [CUDA])
+    assert {(c.variant.vector_width, c.variant.group_size) for c in cases} == {(4, 64), (4, 128)}  # type: ignore[union-attr]
+
+
+LAUNCHES = """
+[[launch]]
+groups = [2]
+group_sizes = [64]
+launches = [1, 3]
+queues = ["in_order", "out_of_order"]
+events = ["off", "on"]
+"""
+
+
+def test_a_study_of_launching_takes_every_way_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
+    cases = expand(_suite(tmp_path, LAUNCHES), [CUDA, CUPY])
+    assert {case.backend for case in cases} == {"cuda"}
+    assert len(cases) == len(set(cases)) == 2 * 2 * 2
+    geometry = ((2 * CUDA.compute_units,), (64,))
+    assert {case.problem for case in cases} == {Empty((geometry,)), Empty((geometry,) * 3)}
+    assert {case.variant for case in cases} == {
+        LaunchVariant(queue=queue, events=events)
+        for queue in ("in_order", "out_of_order")
+        for events in ("off", "on")
+    }
+
+
+def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None:
+    beside = replace(GPU, backend="cupy_no_cub")
+    devices = [GPU, CUPY, beside]
+    suite = _suite(tmp_path, _reduction())
+    assert measured_by_default(devices, suite) == [GPU, CUPY]
+    assert measured_by_default(devices, suite, ["cupy_no_cub"]) == devices
+    assert measured_by_default(devices, suite, (), ["cupy_no_cub:0"]) == devices
+    every = _suite(tmp_path, "[measure]\nall_libraries = true\n" + _reduction())
+    assert measured_by_default(devices, every) == devices
+
+
+def test_the_seed_that_is_asked_for_is_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "discover", lambda: ([GPU], {}))
+    plan = session.plan_run(session.Request("smoke", seed=7))
+    assert plan.options.for_worker()["seed"] == 7
+
+
+def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = replace(GPU, backend="numpy", kind="cpu", physical="cpu")
+    monkeypatch.setattr(session, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))
+
+    def contexts(*backends: str) -> dict[str, int]:
+        return dict(session.plan_run(session.Request("smoke", backends, contexts=5)).options.contexts)
+
+    assert contexts("opencl", "cuda", "cupy") == {"opencl:0": 5, "cuda:0": 5}
+    assert contexts("numpy") == {}

@@ -1,0 +1,378 @@
+"""Measuring in one process, on a device whose true times are known."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from dataclasses import asdict, replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.errors import DeviceLost
+from harness.devices import DeviceArray
+from harness.measure import crops
+from harness.measure.inputs import KEPT_SHARE
+from harness.measure.measurer import Measurer, Options, Share
+from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
+from harness.problems.base import Array, compare
+from harness.problems.dtypes import DTYPES
+from harness.results.record import Case, Clock
+from harness.runner.worker_main import respond
+from harness.variants.axes import Plain
+from tests.support.fake_backend import ENVIRONMENT, FakeBackend, FakeClock, FakePrepared
+
+CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), Plain())
+FOUR = Share(samples=4)
+
+
+def measurer(clock: FakeClock) -> Measurer:
+    backend = FakeBackend(clock)
+    return Measurer(backend, Options(), backend.clock.time)
+
+
+def test_each_clock_has_its_own_true_time() -> None:
+    record = measurer(FakeClock(call=20e-6, empty=2e-6, enqueue=5e-6, fixed=30e-6)).measure(CASE, FOUR)
+    assert record.status == "ok"
+    true = {"queue": 20e-6, "launch": 2e-6, "launch_event": 2e-6, "event": 20e-6, "round_trip": 55e-6}
+    assert set(record.clocks) == set(true)
+    for name, seconds in true.items():
+        assert record.clocks[name].seconds == pytest.approx([seconds] * 4, rel=1e-6), name
+
+
+def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
+    backend = FakeBackend(FakeClock())
+    clocks = Measurer(backend, Options(), backend.clock.time).measure(CASE, Share(2, samples_once=5)).clocks
+    assert len(clocks["queue"].seconds) == 2
+    assert [len(clocks[name].seconds) for name in ("event", "round_trip", "launch_event")] == [5] * 3
+
+
+@pytest.mark.parametrize(("synchronous", "gate"), [(False, "kernel"), (True, "")])
+def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) -> None:
+    backend = FakeBackend(FakeClock(), synchronous=synchronous)
+    backend.gate_kind = "kernel"
+    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR)
+    assert record.ledger["gate"] == gate
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(lean: bool) -> None:
+    backend = FakeBackend(FakeClock(call=20e-3))
+    measuring = Measurer(backend, Options(), backend.clock.time)
+    clocks = measuring.measure(CASE, Share(9, 1e-3, lean)).clocks
+    assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if lean else 3))
+    assert (clocks.keys() == {"queue", "launch"}) == lean
+
+
+def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6))
+    measuring = Measurer(backend, Options(), backend.clock.time)
+    share = Share(1, 1.0, lean=True, calls={"queue": 40, "launch": 40})
+    batches = []
+    for _ in range(3):
+        backend.batches.clear()
+        assert measuring.measure(CASE, share).status == "ok"
+        batches.append(backend.batches.count(40))
+    assert batches[0] > 3 * batches[1]
+    assert batches[1] == batches[2]
+
+
+def test_of_a_limit_the_round_trip_is_not_measured() -> None:
+    case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
+    clocks = measurer(FakeClock()).measure(case, FOUR).clocks
+    assert set(clocks) == {"queue", "launch", "launch_event", "event"}
+
+
+def test_the_calls_behind_a_sample_can_be_given() -> None:
+    backend = FakeBackend(FakeClock(call=20e-6, empty=2e-6))
+    share = Share(2, 1.0, lean=True, calls={"queue": 7, "launch": 9})
+    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, share)
+    assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
+    assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
+
+
+def test_a_lean_block_takes_no_more_calls_than_last_long_enough_in_all() -> None:
+    found = {"queue": Clock((4e-6, 3e-6, 5e-6), 400), "launch": Clock((1e-3,), 2), "event": Clock((), 1)}
+    full, lean = (Share(lean=lean).after(found) for lean in (False, True))
+    assert full.expected == lean.expected == {"queue": 4e-6, "launch": 1e-3}
+    assert full.calls == {"queue": 400, "launch": 2}
+    assert lean.calls == {"queue": 167, "launch": 1}
+
+
+def test_the_same_launches_cost_is_measured_once() -> None:
+    measuring = measurer(FakeClock())
+    first, second = measuring.measure(CASE, FOUR), measuring.measure(CASE, FOUR)
+    assert first.clocks["launch"] is second.clocks["launch"]
+
+
+def test_other_launches_have_a_cost_of_their_own() -> None:
+    measuring = measurer(FakeClock(empty=1e-6))
+    costs = []
+    for launches in (1, 2):
+        assert isinstance(measuring.backend, FakeBackend)
+        measuring.backend.launches = launches
+        measuring.backend.clock.empty = launches * 1e-6
+        costs.append(measuring.measure(CASE, FOUR).clocks["launch"].seconds[0])
+    assert costs == pytest.approx([1e-6, 2e-6])
+
+
+def test_the_reference_is_computed_once_for_a_problem() -> None:
+    measuring = measurer(FakeClock())
+    data = measuring.inputs.data(CASE.problem)
+    assert measuring.inputs.data(Reduction("max", "int32", (1000,))) is data
+    other = measuring.inputs.data(Reduction("min", "int32", (1000,)))
+    assert other.expected == np.iinfo(np.int32).min
+
+
+def test_the_seed_makes_the_source() -> None:
+    sources = [
+        Measurer(FakeBackend(FakeClock()), Options(seed)).inputs.data(CASE.problem).source
+        for seed in (1, 1, 2)
+    ]
+    assert (sources[0] == sources[1]).all()
+    assert (sources[0] != sources[2]).any()
+
+
+def test_a_photograph_is_the_source_of_filters(tmp_path: Path) -> None:
+    pixels = np.random.default_rng(4).integers(0, 256, (13, 17), np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "photo.png")
+    measuring = Measurer(FakeBackend(FakeClock()), Options(image=tmp_path / "photo.png"))
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 13, 17)
+    assert (measuring.inputs.data(problem).source == pixels).all()
+
+
+@pytest.mark.parametrize(("memory", "count"), [(2**30, 9), (4 * 6000, 3), (100, 2)])
+def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
+    monkeypatch: pytest.MonkeyPatch, memory: int, count: int
+) -> None:
+    measuring = measurer(FakeClock())
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    case = Case("fake", 0, Reduction("max", "int32", (500,)), Plain(), "cold")
+    ledger = measuring.measure(case, FOUR).ledger
+    assert ledger["sources"] == count
+    assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
+
+
+def test_the_clocks_of_a_cold_case_use_each_source_in_its_turn() -> None:
+    backend = FakeBackend(FakeClock())
+    case = replace(CASE, problem=Reduction("max", "int32", (500,)), cache="cold")
+    assert Measurer(backend, Options(), backend.clock.time).measure(case, FOUR).ledger["sources"] == 9
+    verified, unlike = list(range(9)), [9, 9, 0]
+    assert backend.order[:9] == verified
+    assert backend.order[-12:] == unlike + verified
+    # After the queue's clock come the calls of the empty kernel, which has one source.
+    timed = backend.order[9:-12]
+    queue = timed[: max(i for i, source in enumerate(timed) if source == 8)]
+    assert {tuple(queue[first : first + 9]) for first in range(0, 81, 9)} == {tuple(verified)}
+    assert sorted(set(timed[-9:])) == verified, (
+        "the last calls, by the event and the round trip, rotate as well"
+    )
+
+
+def test_a_hot_case_is_timed_on_one_source_and_verified_on_another() -> None:
+    backend = FakeBackend(FakeClock())
+    assert Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR).status == "ok"
+    assert backend.order[0] == 0
+    assert set(backend.order[:-4]) == {0}
+    assert backend.order[-4:] == [1, 1, 0, 0]
+
+
+def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakePrepared, "answers", 8)
+    backend = FakeBackend(FakeClock())
+    assert Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR).status == "ok"
+    assert backend.order[-11:] == [1] * 9 + [0, 0]
+
+
+@pytest.mark.parametrize("lean", [False, True])
+@pytest.mark.parametrize(
+    ("fault", "when"),
+    [
+        ("keeps the first", "after timing, in call 1 on another source"),
+        ("writes once", "after timing, in call 1 on another source"),
+        ("wrong later", "as timing left it"),
+    ],
+)
+def test_what_timing_leaves_behind_is_verified(
+    monkeypatch: pytest.MonkeyPatch, fault: str, when: str, lean: bool
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
+    record = measurer(FakeClock()).measure(CASE, replace(FOUR, lean=lean))
+    if lean and fault != "wrong later":
+        assert record.status == "ok", "only the first block has the source with another answer"
+        return
+    assert record.status == "wrong"
+    assert record.reason.startswith(when)
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 2, 30, 1000])
+def test_a_source_with_another_answer(op: str, dtype: str, size: int) -> None:
+    """Left beside it, the answer to the first source shows: added, or as the more extreme one."""
+    if op == "mean" and size < 30:
+        pytest.skip("the mean of two extremes of 64 bits is that of two values of the middle, rounded")
+    problem = Reduction(op, dtype, (size,))
+    first = problem.make_source(4)
+    other = problem.unlike(first)
+    assert (other.dtype, other.shape) == (first.dtype, first.shape)
+    expected = problem.reference(other)
+    assert not compare(problem.reference(first), expected, problem.tolerance(other)).ok
+    if problem.parts.of_nothing and first.any():
+        left = np.concatenate([first, other])
+        assert not compare(problem.reference(left), expected, problem.tolerance(left)).ok
+    elif size > 1 and problem.parts.kernel != "sum":
+        for value, extreme in (("min", np.less), ("max", np.greater)):
+            if value in op:
+                assert extreme(getattr(first, value)(), getattr(other, value)())
+
+
+@pytest.mark.parametrize("case", [CASE, replace(CASE, cache="cold")], ids=["hot", "cold"])
+def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    make = Reduction.make_source
+
+    def noted(problem: Reduction, seed: int) -> Array:
+        made.append(seed)
+        return make(problem, seed)
+
+    monkeypatch.setattr(Reduction, "make_source", noted)
+    backend = FakeBackend(FakeClock())
+    ready = Measurer(backend, Options(seed=5), backend.clock.time)
+    ready.prepare(case)
+    assert made == [5]
+    assert backend.order == [0], "one call on one source"
+    assert ready.measure(case, FOUR).status == "ok"
+    assert made == [5]
+
+
+def test_nothing_is_prepared_for_that_could_not_stay_beside_the_others() -> None:
+    backend = FakeBackend(FakeClock())
+    elements = int(KEPT_SHARE * backend.device.memory_bytes) + 1
+    Measurer(backend, Options()).prepare(Case("fake", 0, Reduction("max", "int8", (elements,)), Plain()))
+    assert not backend.order
+
+
+@pytest.mark.parametrize("fault", ["unsupported", "BuildError", "early OutOfDeviceMemory"])
+def test_what_cannot_be_prepared_is_left_to_the_measurement(
+    monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
+    ready = measurer(FakeClock())
+    ready.prepare(CASE)
+    assert ready.measure(CASE, FOUR).status == ("skipped" if fault == "unsupported" else "failed")
+
+
+def test_a_device_lost_while_preparing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "early DeviceLost"}))
+    with pytest.raises(DeviceLost):
+        measurer(FakeClock()).prepare(CASE)
+
+
+@pytest.mark.parametrize(("fault", "ends"), [("DeviceLost", True), ("OutOfDeviceMemory", False)])
+def test_a_lost_device_ends_its_worker(monkeypatch: pytest.MonkeyPatch, fault: str, ends: bool) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
+    request = {"case": CASE.to_json(), "share": asdict(FOUR), "crop": False}
+    answer = respond(measurer(FakeClock()), request)
+    assert (answer["record"]["status"], answer["last"]) == ("failed", ends)
+
+
+def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "DeviceLost"}))
+    with pytest.raises(DeviceLost):
+        measurer(FakeClock()).measure(CASE, FOUR)
+
+
+def picture(png: str) -> Array:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))
+
+
+@pytest.mark.parametrize(
+    "shape", [(300, 700), (300, 700, 1), (300, 700, 3), (300, 700, 4), (1, 1), (256, 3, 3)]
+)
+def test_a_crop_is_the_middle(shape: tuple[int, ...]) -> None:
+    image = np.random.default_rng(1).integers(0, 255, shape, np.uint8)
+    top, left = max(0, (shape[0] - 256) // 2), max(0, (shape[1] - 256) // 2)
+    expected = image[top : top + 256, left : left + 256]
+    expected = (
+        expected[:, :, :3].squeeze(2) if shape[2:] == (1,) else expected[..., :3] if shape[2:] else expected
+    )
+    assert (picture(crops.png(image)) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("uint16", (0, 65535)),
+        ("int16", (-32768, 32767)),
+        ("float32", (0, 1)),
+        ("float32", (-9, 9)),
+        ("float32", (np.nan, 2)),
+    ],
+)
+def test_a_crop_spans_the_range_of_its_type(dtype: str, values: tuple[float, float]) -> None:
+    assert picture(crops.png(np.array([values], dtype))).tolist() == [[0, 255]]
+
+
+@pytest.mark.parametrize(
+    ("kept", "uploads"),
+    [(10**6, 1), (4 * 1400, 2), (4 * 900, 3)],
+    ids=["all stay", "one of two stays", "none stays"],
+)
+def test_what_was_uploaded_is_shared_as_far_as_it_may_stay(
+    monkeypatch: pytest.MonkeyPatch, kept: int, uploads: int
+) -> None:
+    measuring = measurer(FakeClock())
+    memory = int(kept / KEPT_SHARE)
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    sizes: list[int] = []
+    upload = measuring.backend.upload
+
+    def counted(host: Array) -> DeviceArray:
+        # The source with another answer has less extreme values: it does not count here.
+        if host.min() == np.iinfo(host.dtype).min:
+            sizes.append(host.size)
+        return upload(host)
+
+    monkeypatch.setattr(measuring.backend, "upload", counted)
+    other = replace(CASE, problem=Reduction("max", "int32", (500,)))
+    for case in (CASE, CASE, other, CASE):
+        assert measuring.measure(case, FOUR).status == "ok"
+    assert sizes.count(1000) == uploads
+    cold = replace(other, cache="cold", problem=Reduction("max", "int32", (501,)))
+    measuring.measure(cold, FOUR)
+    assert sizes.count(501) > 1
+
+
+def test_the_source_used_longest_ago_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring = measurer(FakeClock())
+    memory = int(4 * 1300 / KEPT_SHARE)
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    first, second, third = (Reduction("max", "int32", (size,)) for size in (400, 401, 600))
+    made = {problem: measuring.inputs.data(problem).source for problem in (first, second)}
+    assert measuring.inputs.data(first).source is made[first]
+    measuring.inputs.data(third)
+    assert measuring.inputs.data(first).source is made[first]
+    assert measuring.inputs.data(second).source is not made[second]
+
+
+def test_operations_that_take_the_same_source_share_it() -> None:
+    measuring = measurer(FakeClock())
+    found = {op: measuring.inputs.data(Reduction(op, "int32", (1000,))) for op in ("min", "max", "minmax")}
+    assert len({id(data.source) for data in found.values()}) == 1
+    assert found["min"].expected != found["max"].expected
+    zeros = measuring.inputs.data(Reduction("count_nonzero", "int32", (1000,)))
+    assert zeros.source is not found["min"].source
+
+
+def test_problems_of_one_key_make_one_source() -> None:
+    ops = [Reduction(op, dtype, (77,)) for op in OPS for dtype in ("uint8", "float32")]
+    images = [Laplace(mask, "wrap", "sharpened", "uint8", 5, 7) for mask in MASKS]
+    problems: list[Problem] = [*ops, *images]
+    for first, second in combinations(problems, 2):
+        if first.source_key == second.source_key:
+            assert np.array_equal(first.pack(first.make_source(3)), second.pack(second.make_source(3)))

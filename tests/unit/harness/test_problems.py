@@ -1,0 +1,310 @@
+"""The problems: references against literal numbers, sources, merging, tolerance, plain data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.problems import (
+    DIRECTIONS,
+    OPS,
+    Bandwidth,
+    Empty,
+    Laplace,
+    MinMaxLoc,
+    Problem,
+    Reduction,
+    problem_from_json,
+    problem_to_json,
+)
+from harness.problems.base import MAX_AXES, compare
+from harness.problems.dtypes import DTYPES, dtype_of
+from harness.problems.operations import sum_of
+from tests.support.checks import key_of
+
+PROBLEMS: list[Problem] = [
+    Reduction("minmax", "uint8", (5, 7)),
+    Reduction("sum", "float16", (3,)),
+    Laplace("four", "constant", "sharpened", "int16", 4, 5, 3, -7.0),
+    Bandwidth("read", "uint32", 12),
+    Empty((((3,), (64,)), ((2, 5), (8, 4)))),
+]
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "dtype", "expected"),
+    [
+        ("min", [3, -1, 2], "int8", -1),
+        ("max", [3, -1, 2], "int8", 3),
+        ("minmax", [[4, 9], [250, 7]], "uint8", (4, 250)),
+        ("sum", [255, 255, 255], "uint8", 765),
+        ("sum", [-128, -128], "int8", -256),
+        ("sum", [2**63, 1], "uint64", 2**63 + 1),
+        ("sum", [0.5, 0.25, -1.0], "float32", -0.25),
+        ("sum", [1e308, 1e308, -1e308], "float64", 1e308),
+        ("count_nonzero", [0.0, -0.0, np.nan, 1e-45], "float32", 2),
+    ],
+)
+def test_references_by_hand(op: str, values: Any, dtype: str, expected: Any) -> None:
+    array = np.array(values, dtype)
+    assert Reduction(op, dtype, array.shape).reference(array) == expected
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "dtype", "expected"),
+    [
+        ("mean", 2**62, "int64", 2.0**62),
+        ("mean", 2**63, "uint64", 2.0**63),
+        ("mean", -(2**31), "int32", -(2.0**31)),
+        ("norm_l1", -(2**63), "int64", 10 * 2.0**63),
+        ("norm_l1", 2**63, "uint64", 10 * 2.0**63),
+        ("norm_l1", -(2**31), "int32", 10 * 2**31),
+    ],
+)
+def test_means_and_norms_do_not_overflow(op: str, value: int, dtype: str, expected: float) -> None:
+    array = np.full(10, value, dtype)
+    problem = Reduction(op, dtype, array.shape)
+    assert problem.reference(array) == expected
+    assert (problem.total == "float64") == ("64" in dtype)
+
+
+def test_what_is_made_of_a_sum_has_a_total_that_holds_it() -> None:
+    def total(op: str, dtype: str, size: int) -> str:
+        return Reduction(op, dtype, (size,)).total
+
+    for op in ("mean", "norm_l1"):
+        assert [total(op, "int32", 2**32 - n) for n in (1, 0)] == ["int64", "float64"]
+        assert [total(op, "uint32", 2**32 + n) for n in (1, 2)] == ["uint64", "float64"]
+    assert [total("sum_squares", "int16", 2**33 - n) for n in (1, 0)] == ["int64", "float64"]
+    assert [total("sum", dtype, 2**40) for dtype in ("int64", "uint32")] == ["int64", "uint64"], "as NumPy's"
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [1, 2, 17, 4099])
+def test_sources_of_reductions(op: str, dtype: str, size: int) -> None:
+    problem = Reduction(op, dtype, (size,))
+    source = problem.make_source(seed=1)
+    assert (source.shape, source.dtype) == ((size,), np.dtype(dtype))
+    assert np.array_equal(source, problem.make_source(seed=1))
+    if size > 16:
+        assert not np.array_equal(source, problem.make_source(seed=2))
+        assert np.count_nonzero(source) > size * 0.8
+        if OPS[op].of_nothing:
+            assert np.count_nonzero(source) < size
+        else:
+            extremes = (-32, 31) if DTYPES[dtype].is_float else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            assert (source.min(), source.max()) == extremes
+            assert np.sum(source == extremes[0]) == np.sum(source == extremes[1]) == 1
+    assert problem.source_bytes == problem.bytes_moved == source.nbytes
+    assert problem.verify(problem.reference(source), source).ok
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_sums_of_float_sources_are_exact_in_any_order(dtype: str) -> None:
+    source = Reduction("sum", dtype, (70001,)).make_source(seed=4).astype(np.float64)
+    sums = {float(np.sum(source)), float(np.cumsum(source)[-1]), float(np.cumsum(np.sort(source))[-1])}
+    assert len(sums) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_element_left_out_is_found(dtype: str) -> None:
+    for op in OPS:
+        problem = Reduction(op, dtype, (257,))
+        source = problem.make_source(seed=5)
+        if OPS[op].of_nothing:
+            left_out = source[source != 0][:1]
+            without = np.delete(source, np.flatnonzero(source)[0])
+            assert left_out.size == 1
+        else:
+            extreme = {"max": source.argmax(), "norm_inf": np.abs(source.astype(np.longdouble)).argmax()}
+            without = np.delete(source, extreme.get(op, source.argmin()))
+        verification = problem.verify(problem.reference(without), source)
+        assert not verification.ok, op
+        assert verification.error > 0
+        assert "expected" in verification.message
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_partial_result_keeps_an_element_in_a_register_of_its_kind(dtype: str) -> None:
+    kept = Reduction("min", dtype, (9,)).partial_dtype["lowest"]
+    element = np.dtype(dtype)
+    assert (kept.kind, kept.itemsize) == (element.kind, max(4, element.itemsize))
+    names = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong", "float32": "float"}
+    assert DTYPES[dtype].kept == names.get(kept.name, "double")
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_partial_results_merge_into_the_answer(op: str, dtype: str) -> None:
+    problem = Reduction(op, dtype, (1000,))
+    source = problem.make_source(seed=6)
+    partials = np.zeros(4, problem.partial_dtype)
+    for k, part in enumerate(np.array_split(source, 4)):
+        if problem.parts.term:
+            values: tuple[Any, ...] = (sum_of(part, problem.total, problem.parts.term),)
+        else:
+            answer = Reduction(problem.parts.kernel, dtype, part.shape).reference(part)
+            values = answer if isinstance(answer, tuple) else (answer,)
+        found = dict(zip(problem.parts.fields, values, strict=True))
+        for place, name in problem.parts.places.items():
+            found[place] += 250 * k
+            if problem.is_keyed:
+                kept = problem.element.kept_numpy.type(found[name])
+                found[name] = key_of(kept, found.pop(place), problem.parts.combine[name] is np.maximum)
+        for name, value in found.items():
+            partials[k][name] = value
+    assert problem.verify(problem.finish(partials), source).ok
+
+
+def test_of_equal_partial_results_the_lowest_place_is_told() -> None:
+    problem = Reduction("minmaxloc", "float64", (9,))
+    assert not problem.is_keyed
+    equal = [(2, 7, 5, 4), (2, 7, 3, 8), (2, 7, 6, 2)]
+    assert problem.finish(np.array(equal, problem.partial_dtype)) == (2, 7, 3, 2)
+    some_nan = [(np.nan, np.nan, 5, 6), (2, 7, 0, 1), (np.nan, np.nan, 3, 8)]
+    assert problem.finish(np.array(some_nan, problem.partial_dtype))[2:] == (3, 6)
+
+
+def test_tolerance_of_sums() -> None:
+    problem = Reduction("sum", "float64", (3,))
+    array = np.array([1.0, -2.0, 1.0])
+    assert problem.tolerance(array) == 3 * 2**-53 * 4
+    assert problem.tolerance(np.array([1.0, np.inf, 1.0])) == 0
+    assert Reduction("max", "float64", (3,)).tolerance(array) == 0
+    assert Reduction("sum", "int64", (3,)).tolerance(array.astype(int)) == 0
+
+
+def test_compare_scalars() -> None:
+    assert compare(3, 3, 0.0).ok
+    assert compare(np.nan, np.nan, 0.0).ok
+    assert compare(-0.0, 0.0, 0.0).ok
+    assert not compare(np.nan, 1.0, 10.0).ok
+    assert compare(1.25, 1.0, 0.5).error == 0.25
+    assert compare(2**63 + 1, np.uint64(2**63), 0.0).error == 1
+    wrong = compare(np.int32(3), 5, 0.0)
+    assert (wrong.ok, wrong.error) == (False, 2)
+    assert "result: got np.int32(3), expected" in wrong.message
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+@pytest.mark.parametrize("field", range(4))
+def test_values_and_places_of_64_bits_are_compared_exactly(dtype: str, field: int) -> None:
+    highest = np.iinfo(dtype).max
+    expected = MinMaxLoc(highest - np.array(5, dtype), np.array(highest, dtype)[()], 2**60, 2**60 + 1)
+    assert compare(expected, expected, 0.0).ok
+    off_by_one = list(expected)
+    off_by_one[field] = off_by_one[field] - 1
+    wrong = compare(MinMaxLoc(*off_by_one), expected, 0.0)
+    assert not wrong.ok
+    assert wrong.message.startswith(f"1 of 4 values differ; first at ({field},): got ")
+
+
+def test_compare_a_pair_with_what_is_none() -> None:
+    assert "shape () where (2,) is expected" in compare(3, (3, 3), 0.0).message
+    assert "shape (1,) where (2,) is expected" in compare((3,), (3, 3), 0.0).message
+
+
+def test_compare_arrays() -> None:
+    expected = np.arange(12).reshape(3, 4)
+    actual = expected.copy()
+    actual[1, 2] += 5
+    actual[2, 3] -= 9
+    wrong = compare(actual, expected, 0.0)
+    assert (wrong.ok, wrong.error) == (False, 9)
+    assert wrong.message.startswith(
+        "2 of 12 values differ; first at (1, 2): got np.int64(11), expected np.int64(6)"
+    )
+    assert "shape (3,) where (3, 4) is expected" in compare(actual[:, 0], expected, 0.0).message
+    assert compare((1, 3), (1, 2), 0.0).message.startswith("1 of 2 values differ; first at (1,)")
+    assert compare(actual, expected, 9.0).ok
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_bandwidth(direction: str, dtype: str) -> None:
+    problem = Bandwidth(direction, dtype, 1003)
+    source = problem.make_source(seed=11)
+    assert (source.dtype, source.size) == (np.dtype(dtype), 1003)
+    assert problem.bytes_moved == source.nbytes * (2 if direction == "copy" else 1)
+    flipped = source.view(np.uint8).copy()
+    flipped[500] ^= 0x10
+    assert problem.verify(problem.reference(source), source).ok
+    assert not problem.verify(problem.reference(flipped.view(dtype)), source).ok
+
+
+def test_a_checksum_by_hand() -> None:
+    words = np.array([0x01020304, 0x10203040, 0xFFFFFFFF], np.uint32)
+    expected = 0x01020304 ^ 0x10203040 ^ 0xFFFFFFFF
+    assert Bandwidth("read", "uint32", 3).reference(words) == expected
+    assert Bandwidth("read", "uint32", 3).finish(words[::-1]) == expected
+    # Four bytes a word, then the word folded: the same as byte by byte.
+    assert Bandwidth("read", "uint8", 12).finish(words) == np.bitwise_xor.reduce(words.view(np.uint8))
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.label)
+def test_plain_data_and_back(problem: Problem) -> None:
+    data = json.loads(json.dumps(problem_to_json(problem)))
+    again = problem_from_json(data)
+    assert again == problem
+    assert hash(again) == hash(problem)
+
+
+def test_labels() -> None:
+    assert [problem.label for problem in PROBLEMS] == [
+        "minmax uint8 5x7",
+        "sum float16 3",
+        "sharpened four constant(-7) int16C3 5x4",
+        "read uint32 12",
+        "empty 3 groups of 64, 2x5 groups of 8x4",
+    ]
+
+
+GEOMETRIES: list[Any] = [
+    None, 5, [], [[]], [[[1]]], [[[1], [1], [1]]], [[[1], []]], [[[0], [1]]], [[[1], [-1]]], [[[1.0], [1]]],
+    [[[True], [1]]], [[[1] * 4, [1]]], [[[2**64], [1]]], [["1", "1"]],
+]  # fmt: skip
+"""None of these are launches."""
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"kind": "sort"}, "kind 'sort' is unknown; known are reduction"),
+        ({"kind": "reduction", "op": "sum"}, "missing"),
+        ({"kind": "reduction", "op": "sum", "dtype": "int8", "shape": [1], "x": 1}, "unexpected"),
+        ({"kind": "reduction", "op": "median", "dtype": "int8", "shape": [1]}, "op 'median' is unknown"),
+        ({"kind": "reduction", "op": "sum", "dtype": "int4", "shape": [1]}, "dtype 'int4' is unknown"),
+        ({"kind": "bandwidth", "direction": "write", "dtype": "int8", "size": 1}, "direction 'write'"),
+        ({"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 0}, "size 0 is not positive"),
+        *(
+            ({"kind": "reduction", "op": "min", "dtype": "int8", "shape": shape}, rf"shape {said}: {why}")
+            for shape, said, why in (
+                (None, "None", "each must be an integer"),
+                ([None], r"\(None,\)", "each must be an integer"),
+                ([9, -1], r"\(9, -1\)", "each must be an integer, and none negative"),
+                ([True], r"\(True,\)", "each must be an integer"),
+                ([2**30, 2**30], r"\(1073741824, 1073741824\)", "more than 72057594037927936 elements"),
+                ([0, 2**60], r"\(0, 1152921504606846976\)", "more than 72057594037927936 elements"),
+                ([1] * 71, r"\(1, .*\)", f"71 axes; NumPy has at most {MAX_AXES}"),
+            )
+        ),
+        *(
+            ({"kind": "empty", "geometry": geometry}, "geometry .*: each launch has a number")
+            for geometry in GEOMETRIES
+        ),
+    ],
+)
+def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        problem_from_json(data)
+
+
+def test_dtype_of() -> None:
+    assert dtype_of(np.zeros(1, np.int16)).kernel == "short"
+    assert dtype_of(np.zeros(1, ">i2")).kernel == "short"
+    with pytest.raises(TypeError, match=r"complex64.*supported are uint8"):
+        dtype_of(np.zeros(1, np.complex64))

@@ -1,0 +1,237 @@
+"""A case in several processes and contexts: what each of these blocks does, and what ends them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.measure.measurer import Share
+from harness.problems import Empty
+from harness.results.record import Case, Record
+from harness.results.runfile import RunWriter, load_run
+from harness.runner.run import LIMIT_SHARE, Progress, run_cases
+from harness.runner.schedule import LEAST_S, Known
+from harness.runner.settings import LAUNCH_SAMPLES, RunOptions
+from harness.runner.worker_process import Worker
+from harness.variants.axes import LaunchVariant
+from tests.support.fake_backend import DIARY
+from tests.support.fake_runs import CASES, CLASSES, OPTIONS, faults, only, run
+
+THREE = RunOptions(samples=9, case_seconds=0.1, limit_s=20, processes=3, classes=CLASSES)
+
+
+def test_a_case_is_measured_in_several_fresh_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    told: list[Progress] = []
+    found = run(tmp_path, CASES[:2], THREE, told)
+    assert (tmp_path / "diary").read_text() == "opened\n" * 3
+    assert [record.case for record in found.records] == CASES[:2]
+    assert [(turn.case, turn.process) for turn in found.turns] == [
+        (c, p) for p in range(3) for c in CASES[:2]
+    ]
+    for record in found.records:
+        assert {"queue", "round_trip"} <= set(record.clocks)
+        for name, clock in record.clocks.items():
+            # The clocks beside the primary one are taken in the first process only.
+            assert set(clock.blocks) == ({0, 1, 2} if name in ("queue", "launch") else {0})
+            assert len(clock.seconds) <= 9
+            assert clock.stopped
+        assert record.ledger["wall_seconds"] > record.ledger["timing_seconds"] > 0
+    assert [(step.done, step.total) for step in told] == [(i, 6) for i in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"), [("kill", "failed"), ("wrong", "wrong"), ("unsupported", "skipped")]
+)
+def test_what_is_not_right_is_not_tried_in_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, status: str
+) -> None:
+    faults(monkeypatch, min=fault)
+    found = run(tmp_path, options=THREE)
+    assert only(found, "min").status == status
+    assert sum(turn.case == CASES[0] for turn in found.turns) == 1
+    assert len(found.turns) == 3 * len(CASES) - 2
+
+
+def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    whole = [(turn.case, turn.process) for turn in run(tmp_path, CASES[:2], THREE).turns]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:4]) + lines[4][:50])
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        assert [(turn.case, turn.process) for turn in finished] == whole[:3]
+        run_cases(CASES[:2], writer, THREE, finished=finished)
+    found = load_run(path)
+    assert [(turn.case, turn.process) for turn in found.turns] == whole
+    assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
+
+
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
+    """The shares that workers are asked for from now on."""
+    shares: list[Share] = []
+    real = Worker.tell
+
+    def tell(worker: Worker, request: Mapping[str, Any]) -> None:
+        shares.extend(Share(**request["share"]) for _ in range("share" in request))
+        real(worker, request)
+
+    monkeypatch.setattr(Worker, "tell", tell)
+    return shares
+
+
+TWICE = replace(THREE, processes=2, contexts={"fake:0": 3}, case_seconds=6.0)
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
+def test_every_block_has_a_fresh_context(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    faults(monkeypatch, **({"keeps context": "yes"} if keeps else {}))
+    shares = asked(monkeypatch)
+    found = run(tmp_path, CASES[:2], TWICE)
+    # A context that cannot be given up is left with its process.
+    assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
+    assert [(t.case, t.process, t.block) for t in found.turns] == [
+        (c, b // 3, b) for b in range(6) for c in CASES[:2]
+    ]
+    for record in found.records:
+        assert record.status == "ok"
+        assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
+        assert set(record.clocks["round_trip"].blocks) == {0}
+        assert record.ledger["launches"]
+    samples = [share.samples for share in shares]
+    assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
+
+
+def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
+    empty = Case("fake", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
+    assert TWICE.share(empty, lean=True) == Share(LAUNCH_SAMPLES, 3.0, True, 9)
+    assert TWICE.share(CASES[0], lean=True).samples < LAUNCH_SAMPLES
+    assert TWICE.share(empty, lean=False) == TWICE.share(CASES[0], lean=False)
+
+
+def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = asked(monkeypatch)
+    first, *_ = run(tmp_path, CASES[:1], TWICE).turns
+    found = Share(lean=True).after(first.clocks).calls
+    assert found
+    assert [share.calls for share in shares] == [{}] + [found] * 5
+    seconds = statistics.median(first.clocks["queue"].seconds)
+    assert [share.expected.get("queue") for share in shares] == [None] + [seconds] * 5
+    assert [share.lean for share in shares] == [False] + [True] * 5
+
+
+def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Known, "enough", lambda _, of_block: {CASES[0]} if of_block[0].block == 2 else set())
+    told: list[Progress] = []
+    found = run(tmp_path, CASES[:2], TWICE, told)
+    assert [turn.block for turn in found.turns if turn.case == CASES[0]] == [0, 1, 3, 4, 5]
+    assert [turn.block for turn in found.turns if turn.case == CASES[1]] == list(range(6))
+    assert [(step.done, step.total) for step in told] == [(i, 12) for i in range(13)]
+
+
+def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell = Worker.tell
+
+    def killed(worker: Worker, request: Mapping[str, Any]) -> None:
+        if "renew" in request:
+            worker._process.kill()
+        tell(worker, request)
+
+    monkeypatch.setattr(Worker, "tell", killed)
+    found = run(tmp_path, CASES[:1], TWICE)
+    assert [turn.status for turn in found.turns] == ["ok"] * 6
+
+
+def test_contexts_of_a_block_are_opened_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the devices that have several: a third one keeps its only one."""
+    told: list[tuple[str, str]] = []
+    names: dict[int, str] = {}
+    start, tell, wait = Worker.__init__, Worker.tell, Worker.wait_until_open
+
+    def started(worker: Worker, backend: str, device: int, *arguments: Any) -> None:
+        names[id(worker)] = str(device)
+        start(worker, backend, device, *arguments)
+        told.append(("start", str(device)))
+
+    def begun(worker: Worker, request: Mapping[str, Any]) -> None:
+        if "renew" in request:
+            told.append(("begin", names[id(worker)]))
+        tell(worker, request)
+
+    def ended(worker: Worker, limit_s: float) -> None:
+        told.append(("end", names[id(worker)]))
+        wait(worker, limit_s)
+
+    monkeypatch.setattr(Worker, "__init__", started)
+    monkeypatch.setattr(Worker, "tell", begun)
+    monkeypatch.setattr(Worker, "wait_until_open", ended)
+    cases = [replace(CASES[0], device=device) for device in range(3)]
+    options = replace(TWICE, processes=1, contexts={"fake:0": 3, "fake:2": 3})
+    found = run(tmp_path, cases, options)
+    starts = [(what, device) for what in ("start", "end") for device in "012"]
+    assert told == starts + 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
+    assert [len([turn for turn in found.turns if turn.case == case]) for case in cases] == [3, 1, 3]
+
+
+def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.jsonl"
+    whole = [(turn.case, turn.block) for turn in run(tmp_path, CASES[:2], TWICE).turns]
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:6]))
+    writer, finished = RunWriter.resume(path)
+    shares = asked(monkeypatch)
+    with writer:
+        run_cases(CASES[:2], writer, TWICE, finished=finished)
+    found = load_run(path)
+    assert [(turn.case, turn.block) for turn in found.turns] == whole
+    firsts = {turn.case: turn for turn in reversed(finished)}
+    assert shares[0].calls == Share(lean=True).after(firsts[CASES[1]].clocks).calls
+
+
+def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path, {}) as writer:
+        writer.write(Record(CASES[0], "failed", "it crashed"))
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        run_cases(CASES[:1], writer, THREE, finished=finished)
+    assert load_run(path).turns == finished
+
+
+def test_a_budget_is_what_the_timing_of_each_case_gets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = asked(monkeypatch)
+    found = run(tmp_path, CASES[:2], replace(OPTIONS, budget=0.02))
+    assert {record.status for record in found.records} == {"ok"}
+    assert [share.seconds for share in shares] == [LEAST_S] * 2
+    shares.clear()
+    run(tmp_path / "long", CASES[:2], replace(OPTIONS, budget=9.0))
+    assert 2 < shares[0].seconds < 4.5
+    assert max(share.seconds for share in shares) <= OPTIONS.limit_s / LIMIT_SHARE
+
+
+@pytest.mark.parametrize("within", [{"budget": 2.0}, {"contexts_s": 2.0}])
+def test_time_ends_a_processs_further_blocks(
+    within: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
+    options = replace(TWICE, contexts={"fake:0": 99}, **within)
+    monkeypatch.setattr(Known, "enough", lambda *_: set())
+    blocks = {turn.block for turn in run(tmp_path, options=options).turns}
+    assert {0, 99} <= blocks, "each process has its first block"
+    assert len(blocks) < 2 * 99

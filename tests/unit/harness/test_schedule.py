@@ -1,0 +1,213 @@
+"""The order of a run and the sharing of its time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from harness.problems import Empty, Reduction
+from harness.results.launch_correction import FEWEST_CONTEXTS
+from harness.results.record import Case, Clock, Record
+from harness.runner.schedule import (
+    FURTHER_SHARE,
+    GUESSED_OVERHEAD_S,
+    LEAST_BLOCKS,
+    LEAST_S,
+    LIMIT_BLOCKS,
+    Allotment,
+    Known,
+    Turn,
+    blocks_a_process,
+    first_blocks_end,
+    further_blocks_end,
+    turns,
+)
+from harness.variants.axes import LaunchVariant, Plain
+
+
+def case(backend: str, op: str) -> Case:
+    return Case(backend, 0, Reduction(op, "int32", (10,)), Plain())
+
+
+CASES = [case(backend, op) for op in ("min", "sum") for backend in "abc"]
+SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
+CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
+
+
+def test_one_process_keeps_the_order() -> None:
+    assert [turn.case for turn in turns(CASES, 1, {})] == CASES
+
+
+def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None:
+    found = list(turns(CASES, 3, {}))
+    assert [turn.process for turn in found] == [0] * 6 + [1] * 6 + [2] * 6
+    assert [turn.case.backend for turn in found] == list("abcabc" + "bcabca" + "cabcab")
+    assert [turn.case.problem.label[:3] for turn in found] == (["min"] * 3 + ["sum"] * 3) * 3
+    assert len(set(found)) == 18
+
+
+def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process() -> None:
+    limit = replace(case("opencl", "min"), role="limit")
+    cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]
+    most = LIMIT_BLOCKS + 1
+    found = list(turns(cases, 2, {"opencl:0": most, "cuda:0": most}))
+    taken = Counter(turn.case for turn in found)
+    assert [taken[each] for each in cases] == [2 * LIMIT_BLOCKS, 2 * most, 2, 2 * most, 2]
+    assert {t.block % most for t in found if t.case == limit} == set(range(LIMIT_BLOCKS))
+    assert [(t.process, t.block) for t in found if t.case == cases[1]] == [
+        (block // most, block) for block in range(2 * most)
+    ]
+    assert {t.case.backend for t in found if t.block == LIMIT_BLOCKS} == {"opencl", "cuda"}
+
+
+def empty(backend: str) -> Case:
+    return Case(backend, 0, Empty((((8,), (256,)),)), LaunchVariant(), role="control")
+
+
+def test_between_contexts_the_empty_kernel_has_some_of_its_own() -> None:
+    cases = [empty("a"), empty("b"), *SIDES]
+    plain, found = (list(turns(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
+    launches_only = [turn for turn in found if turn.block % 3]
+    assert Counter((t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0) == Counter(
+        (t.case, t.process, t.block) for t in plain
+    )
+    assert Counter(turn.case for turn in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
+    assert {turn.process for turn in launches_only if turn.block >= 9} == {1}
+    assert blocks_a_process({"a:0": 3}, 2) == 9
+
+
+def test_a_device_of_one_context_has_none_for_the_empty_kernel_alone() -> None:
+    cases = [empty("a"), empty("b")]
+    taken = Counter(turn.case for turn in turns(cases, 2, {"a:0": 3}, 4))
+    assert taken == {empty("a"): 2 * 3 * 5, empty("b"): 2}
+
+
+def test_the_empty_kernel_is_measured_on_where_others_are_levelled_by_it() -> None:
+    cases = [empty("a"), empty("b")]
+    blocks = blocks_a_process(CONTEXTS, 1)
+    for launches, left_out in ((0, set(cases)), (1, set())):
+        known = Known(blocks, launches)
+        for each in cases:
+            for block in range(40):
+                record = Record(each, "ok", clocks={"queue": Clock((1.0 + block % 2 * 1e-5,))})
+                known.add(record.in_block(0, block))
+        assert known.enough([Turn(each, 0, blocks - 1) for each in cases]) == left_out
+
+
+def test_what_is_settled_once_launching_is_levelled_is_left_out() -> None:
+    """Times that follow the launches of their contexts are known as soon as those are."""
+    cases, blocks = SIDES[:2], 40
+
+    def is_told(launches_are_known: bool) -> bool:
+        known = Known(blocks)
+        for place, each in enumerate(cases):
+            for block in range(20 * LEAST_BLOCKS):
+                # As by a coin of each device's own.
+                cost = 1.0 + 0.1 * (block >> place & 1)
+                if launches_are_known:
+                    empties = Record(empty(each.backend), "ok", clocks={"queue": Clock((cost,))})
+                    known.add(empties.in_block(0, block))
+                if block < FEWEST_CONTEXTS + 2:
+                    taken = Clock((1.0 + cost + 1e-4 * (block % 3),))
+                    known.add(Record(each, "ok", clocks={"queue": taken}).in_block(0, block))
+        return known.enough([Turn(each, 0, blocks - 1) for each in cases]) == set(cases)
+
+    assert is_told(launches_are_known=True)
+    assert not is_told(launches_are_known=False)
+
+
+def test_only_the_first_block_takes_every_clock() -> None:
+    assert [turn.is_lean for turn in turns([case("a", "sum")], 2, {"a:0": 2})] == [False, True, True, True]
+
+
+def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
+    """What need not be measured in a block after min took so many seconds on each backend."""
+    known = Known(LEAST_BLOCKS + 2)
+    for backend, of_blocks in seconds.items():
+        for taken_in, each in enumerate(of_blocks):
+            record = Record(case(backend, "min"), "ok", clocks={"queue": Clock((9.0, each, 0.1))})
+            known.add(record.in_block(0, taken_in))
+    of_block = [turn for turn in turns(SIDES, 2, CONTEXTS) if turn.block == block]
+    assert of_block
+    return known.enough(of_block)
+
+
+STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
+FAR_OFF = [seconds * 1.5 for seconds in NOISY]
+AT_EDGE = [seconds * 1.02 for seconds in STEADY[:4]]
+AT_EDGE_KNOWN = AT_EDGE + [1.02, 1.0203] * 30
+
+
+@pytest.mark.parametrize("other", [STEADY, FAR_OFF, AT_EDGE_KNOWN], ids=["same", "far off", "at the edge"])
+def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_blocks(
+    other: list[float],
+) -> None:
+    left_out = {case("a", "min"), case("b", "min")}
+    most = LEAST_BLOCKS + 2
+    found = [enough({"a": STEADY * 8, "b": other}, block) for block in range(2 * most)]
+    assert found == 2 * ([set()] * LEAST_BLOCKS + [left_out] * 2)
+
+
+@pytest.mark.parametrize(("twin", "is_told"), [(STEADY, True), (FAR_OFF, False)])
+def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], is_told: bool) -> None:
+    cases = [case("a", "min"), replace(case("a", "min"), role="control")]
+    known = Known(LEAST_BLOCKS + 2)
+    for each, times in zip(cases, (STEADY, twin), strict=True):
+        for taken_in, seconds in enumerate(times):
+            known.add(Record(each, "ok", clocks={"queue": Clock((seconds,))}).in_block(0, taken_in))
+    of_block = [turn for turn in turns(cases, 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
+    assert known.enough(of_block) == (set(cases) if is_told else set())
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        {"a": STEADY, "b": NOISY},
+        {"a": NOISY, "b": AT_EDGE},
+        {"a": STEADY},
+        {"a": STEADY, "b": [1.0]},
+        {},
+    ],
+)
+def test_a_problem_is_measured_on_while_its_verdict_may_change(seconds: dict[str, list[float]]) -> None:
+    assert enough(seconds, LEAST_BLOCKS) == set()
+
+
+def test_a_budget_is_shared_evenly_less_what_is_no_timing() -> None:
+    allotment = Allotment(ends_at=100.0, longest=60.0)
+    assert allotment.seconds(0.0, 50) == pytest.approx(2 - GUESSED_OVERHEAD_S)
+    allotment.spent(total=1.5, granted=1.0, timed=0.5)
+    assert allotment.seconds(50.0, 25) == pytest.approx(2 - 1.0)
+
+
+def test_timing_beyond_what_was_granted_is_overhead() -> None:
+    allotment = Allotment(ends_at=100.0, longest=60.0)
+    allotment.spent(total=1.5, granted=0.2, timed=1.4)
+    assert allotment.seconds(0.0, 50) == pytest.approx(2 - 1.3)
+
+
+def test_one_hang_does_not_take_the_others_time() -> None:
+    allotment = Allotment(ends_at=100.0, longest=60.0)
+    for total in (0.1, 60.0, 0.1):
+        allotment.spent(total, 1.0, 0.0)
+    assert allotment.seconds(0.0, 100) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("now", [99.99, 100.0, 500.0])
+def test_every_case_gets_a_little_when_the_time_is_over(now: float) -> None:
+    assert Allotment(100.0, 60.0).seconds(now, 5) == LEAST_S
+
+
+def test_no_case_gets_more_than_its_limit_allows() -> None:
+    assert Allotment(1e6, 15.0).seconds(0.0, 1) == 15.0
+
+
+def test_further_contexts_have_a_part_of_the_budget() -> None:
+    assert first_blocks_end(90.0, 3) == 90.0 * (1 - FURTHER_SHARE)
+    assert first_blocks_end(90.0, 1) == 90.0
+
+
+def test_each_process_has_as_much_of_the_time_for_further_blocks() -> None:
+    assert [further_blocks_end(90.0, process, 3) for process in range(3)] == [30.0, 60.0, 90.0]

@@ -1,0 +1,67 @@
+"""Signals that end a command in order."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from harness.runner.signals import Ended, ended_by_signals
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> Iterator[None]:
+    """Nothing of a test's stays; a signal that is not heeded does not end the tests."""
+    before = {number: signal.signal(number, lambda *_: None) for number in ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_the_first_signal_ends_and_a_second_does_not_disturb(number: int) -> None:
+    handlers = {each: signal.getsignal(each) for each in ENDING}
+    ended: list[int] = []
+
+    def command() -> None:
+        try:
+            signal.raise_signal(number)
+        finally:
+            for each in ENDING:
+                signal.raise_signal(each)
+                ended.append(each)
+
+    with pytest.raises(Ended) as caught, ended_by_signals():
+        command()
+    assert ended == list(ENDING)
+    assert caught.value.code == 128 + number
+    assert {each: signal.getsignal(each) for each in ENDING} == handlers
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), SystemExit(1)])
+def test_what_fails_on_the_way_to_the_end_is_not_its_cause(error: BaseException) -> None:
+    def command() -> None:
+        try:
+            signal.raise_signal(signal.SIGHUP)
+        finally:
+            raise error
+
+    with pytest.raises(Ended) as caught, ended_by_signals():
+        command()
+    assert caught.value.code == 129
+    assert caught.value.__cause__ is error
+
+
+def test_an_error_without_a_signal_stays_one() -> None:
+    with pytest.raises(OSError, match="full"), ended_by_signals():
+        raise OSError("full")
+
+
+def test_an_ignored_signal_stays_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with ended_by_signals():
+        signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

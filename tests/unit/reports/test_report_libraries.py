@@ -1,0 +1,89 @@
+"""The table that sums up our kernels beside each library by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from harness.results.record import Record
+from reports import render
+from reports.dataset import frame
+from reports.libraries import library_table
+from reports.ratios import library_pairs
+from reports.tables import Table
+from tests.support.report_data import GPU, LAPLACE, device, laplace, record, reduction, run_of
+
+DEVICES = tuple(device(name) for name in ("opencl", "cuda", "cub", "cupy"))
+
+
+def summed(*records: Record, devices: tuple[dict[str, Any], ...] = DEVICES) -> Table:
+    """The table of a run of these records."""
+    return library_table(library_pairs(frame(run_of(*records, devices=devices))))
+
+
+def texts(table: Table) -> list[list[str]]:
+    """What the lines show, but for the device and the kind of problem."""
+    return [[cell.text for at, cell in enumerate(line.cells) if at not in (0, 3)] for line in table.lines]
+
+
+def test_each_library_is_by_itself_and_sizes_come_smallest_first_then_all() -> None:
+    least, most, small = reduction("min"), reduction("max"), reduction("min", side=10)
+    table = summed(
+        record("cuda", least, 2e-6),
+        record("cub", least, 8e-6),
+        record("cupy", least, 2e-6),
+        record("cuda", most, 2e-6),
+        record("cub", most, 4e-6),
+        record("cuda", small, 4e-6),
+        record("cub", small, 1e-6),
+    )
+    assert texts(table) == [
+        ["cuda", "cub", "hot", "10x10", "1", "0.25", "0.25", "1 slower"],
+        ["cuda", "cub", "hot", "2560x2560", "2", "2.83", "2.00", "2 faster"],
+        ["cuda", "cub", "hot", "all sizes", "3", "1.26", "0.25", "2 faster, 1 slower"],
+        ["cuda", "cupy", "hot", "2560x2560", "1", "1.00", "1.00", "1 ambiguous"],
+    ]
+    assert all(len(line.cells) == len(table.headings) for line in table.lines)
+    assert table.filters == {"ours": ("cuda",), "library": ("cub", "cupy"), "cache": ("hot",)}
+    assert table.lines[3].filters == {"ours": "cuda", "library": "cupy", "cache": "hot"}
+    assert table.lines[1].cells[8].title == f"{most.label}: faster"
+
+
+def test_a_line_is_of_one_side_kind_and_cache_state_and_of_the_fastest_variants() -> None:
+    slow = record("opencl", laplace(), 9e-6, variant=replace(LAPLACE, vector_width=1))
+    table = summed(
+        record("opencl", reduction(), 2e-6),
+        record("cuda", reduction(), 1e-6),
+        record("cub", reduction(), 4e-6),
+        record("opencl", reduction(), 3e-6, cache="cold"),
+        record("cub", reduction(), 6e-6, cache="cold"),
+        slow,
+        record("opencl", laplace(), 3e-6),
+        record("cub", laplace(), 3e-6),
+        record("opencl", reduction("sum"), 1e-6, role="limit"),
+    )
+    speeds = {tuple(line.cells[at].text for at in (1, 3, 4)): line.cells[7].text for line in table.lines}
+    assert speeds == {
+        ("opencl", "reductions", "hot"): "2.00",
+        ("opencl", "reductions", "cold"): "2.00",
+        ("opencl", "Laplace filters", "hot"): "1.00",
+        ("cuda", "reductions", "hot"): "4.00",
+    }
+
+
+def test_cases_with_a_note_are_counted() -> None:
+    noted = record("cub", reduction(), 4e-6, note="host-bound")
+    table = summed(record("cuda", reduction(), 2e-6), noted)
+    cell = table.lines[0].cells[6]
+    assert (cell.text, cell.title) == ("1†", "1 of them with a note, such as a host-bound side")
+
+
+def test_only_the_same_hardware_is_compared_and_nothing_to_compare_is_no_table() -> None:
+    records = record("cuda", reduction(), 2e-6), record("cub", reduction(), 4e-6)
+    elsewhere = (device("cuda"), device("cub", physical="0000:99:00.0"))
+    assert summed(*records, devices=elsewhere).lines == ()
+    assert summed(record("cub", reduction(), 4e-6), record("cupy", reduction(), 4e-6)).lines == ()
+    assert "Beside each library" not in render(run_of(*records, devices=elsewhere), "")
+    page = render(run_of(*records, devices=(device("cuda"), device("cub", physical=GPU))), "")
+    assert "Beside each library" in page
+    assert 'href="#r0-libraries"' in page

@@ -1,0 +1,207 @@
+"""What the report derives from a run: medians, limits, tables, against known times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import reports
+from harness.problems import Bandwidth
+from harness.results.record import Clock
+from reports import format as write
+from reports.dataset import frame, ordered_sizes, ordered_types
+from reports.published import published
+from reports.tables import reasons, record_table
+from tests.support.report_data import (
+    REDUCTION,
+    device,
+    gpu_run,
+    laplace,
+    limit,
+    record,
+    reduction,
+    row_of,
+    run_of,
+    with_blocks,
+)  # fmt: skip
+
+
+def test_frame_derives_median_net_and_bandwidth() -> None:
+    row = row_of(frame(run_of(record("opencl", reduction(), 10e-6, launch=4e-6))))
+    assert row["queue"] == pytest.approx(10e-6)
+    assert row["queue_p25"] == pytest.approx(9.95e-6)
+    assert row["net"] == pytest.approx(6e-6)
+    assert row["bytes_per_second"] == pytest.approx(2560 * 2560 * 4 / 10e-6)
+
+
+def test_laplace_moves_its_image_twice() -> None:
+    row = row_of(frame(run_of(record("opencl", laplace(1000), 1e-3))))
+    assert row["bytes_per_second"] == pytest.approx(2e9)
+    assert (row["op"], row["type"], row["size"]) == ("laplacian four reflect_101", "uint8C1", "1000x1000")
+
+
+def test_net_is_absent_where_launching_costs_as_much_as_the_call() -> None:
+    row = row_of(frame(run_of(record("opencl", reduction(), 4e-6, launch=4.1e-6))))
+    assert math.isnan(row["net"])
+
+
+def test_samples_that_are_no_times_are_left_out_and_said() -> None:
+    good = record("opencl", reduction(), 2e-6)
+    odd = replace(good, clocks={"queue": Clock((math.nan, 2e-6, math.inf, -1.0), 1)})
+    row = row_of(frame(run_of(odd)))
+    assert row["queue"] == 2e-6
+    assert row["note"] == "3 of 4 samples are no times and were left out"
+
+
+def test_limit_is_the_fastest_of_equal_source_on_the_same_device_and_cache() -> None:
+    size = reduction().source_bytes
+    run = run_of(
+        limit("read", size, 3e12),
+        limit("read", size, 4e12),
+        limit("read", size * 2, 9e12),
+        limit("copy", size, 8e12),
+        limit("read", size, 7e12, "cold"),
+        record("cuda", reduction(), size / 2e12),
+    )
+    row = row_of(frame(run), 5)
+    assert (row["limit"], row["limit_by"], row["limit_exact"]) == (pytest.approx(4e12), "opencl:0", True)
+    assert row["share"] == pytest.approx(0.5)
+    assert not row["above_limit"]
+
+
+def test_limit_of_another_device_does_not_count() -> None:
+    elsewhere = (device("opencl", physical="cpu"), device("cuda"))
+    run = run_of(
+        limit("read", reduction().source_bytes, 1e10), record("cuda", reduction(), 1e-5), devices=elsewhere
+    )
+    assert math.isnan(row_of(frame(run), 1)["share"])
+
+
+def test_nearest_limit_is_taken_and_said() -> None:
+    size = reduction().source_bytes
+    run = run_of(
+        limit("read", size // 16, 1e12),
+        limit("read", size * 2, 5e12),
+        record("cuda", reduction(), size / 1e12),
+    )
+    row = row_of(frame(run), 2)
+    assert (row["limit_bytes"], row["limit_exact"], row["share"]) == (size * 2, False, pytest.approx(0.2))
+    assert "≈" in reports.render(run, "x")
+
+
+def test_images_are_measured_against_the_copy_limit() -> None:
+    problem = laplace(2560)
+    run = run_of(
+        limit("copy", problem.source_bytes, 2e12),
+        limit("read", problem.source_bytes, 4e12),
+        record("cuda", problem, problem.bytes_moved / 1e12),
+    )
+    assert row_of(frame(run), 2)["share"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("excess", "flagged"), [(1.01, False), (1.03, False), (1.04, True)])
+def test_two_per_cent_above_the_limit_and_its_noise_is_flagged(excess: float, flagged: bool) -> None:
+    # The quartiles of these samples are half a per cent off their medians, on both sides.
+    size = reduction().source_bytes
+    run = run_of(limit("read", size, 1e12), record("cuda", reduction(), size / (excess * 1e12)))
+    assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
+    assert ("1 case above the measured limit" in reports.render(run, "x")) is flagged
+
+
+@pytest.mark.parametrize(("backend", "flagged"), [("opencl", True), ("cuda", False)])
+def test_another_api_is_held_against_the_limit_net_of_its_launch(backend: str, flagged: bool) -> None:
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    run = run_of(record("opencl", read, 10e-6, launch=4e-6, role="limit"), record(backend, problem, 7e-6))
+    assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
+
+
+@pytest.mark.parametrize(
+    ("medians", "precise"),
+    [((1e-6,), True), ((1e-6, 1e-6, 1.0001e-6), True), ((0.97e-6, 1e-6, 1.03e-6), False)],
+)
+def test_a_time_is_known_as_well_as_its_contexts_agree(medians: tuple[float, ...], precise: bool) -> None:
+    run = run_of(with_blocks(record("opencl", reduction(), 1e-6), *medians))
+    assert row_of(frame(run))["precise"] == precise
+
+
+def test_one_group_leaves_no_parts() -> None:
+    alone = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
+    launch = {"kernel": "reduce", "num_groups": [1], "group_size": [256]}
+    run = run_of(replace(alone, ledger={**alone.ledger, "launches": [launch]}))
+    assert row_of(frame(run))["location"] == "device"
+
+
+def test_reasons_are_grouped_the_gravest_first() -> None:
+    found = reasons(frame(gpu_run()))
+    assert [(reason.status, reason.backend, reason.count) for reason in found] == [
+        ("wrong", "opencl", 1), ("failed", "cuda", 1), ("skipped", "cupy", 7),
+    ]  # fmt: skip
+    assert len(found[2].problems) == 7
+
+
+def test_record_table_has_every_record_and_sorts_by_numbers() -> None:
+    run = gpu_run()
+    table = record_table(frame(run))
+    assert len(table.lines) == len(run.records)
+    assert all(len(line.cells) == len(table.headings) for line in table.lines)
+    queue = table.lines[1].cells[7]
+    assert float(queue.sort) == pytest.approx(row_of(frame(run), 1)["queue"])
+    assert "p25 to p75" in queue.title
+
+
+NUMBERS = {
+    "queue us": "queue", "launch us": "launch", "net us": "net", "round trip us": "round_trip",
+    "event us": "event", "kernel us": "kernel", "GB/s": "bytes_per_second", "% of limit": "share",
+}  # fmt: skip
+"""The columns of numbers in the table of records, with those of the frame."""
+
+
+def test_each_number_stands_below_its_heading() -> None:
+    run = gpu_run()
+    kernel = Clock((3e-6, 3.1e-6))
+    records = [replace(r, clocks={**r.clocks, "kernel": kernel}) if r.clocks else r for r in run.records]
+    table = frame(replace(run, records=records))
+    shown = record_table(table)
+    headings = [heading for heading, _ in shown.headings]
+    assert [headings[place] for place in sorted(shown.numeric)] == list(NUMBERS)
+    told = [[float(line.cells[headings.index(name)].sort) for name in NUMBERS] for line in shown.lines]
+    known = table[list(NUMBERS.values())]
+    np.testing.assert_allclose(told, known, rtol=1e-6)
+    assert known.nunique(axis=1).max() == len(NUMBERS), "no two are alike everywhere"
+
+
+def test_order_of_types_and_sizes() -> None:
+    assert ordered_types(["float64", "uint8C4", "int32", "uint8C1", "uint8", "odd"]) == [
+        "uint8", "uint8C1", "uint8C4", "int32", "float64", "odd",
+    ]  # fmt: skip
+    assert ordered_sizes(frame(run_of(*(record("cuda", reduction(side=s)) for s in (2560, 64, 512))))) == [
+        "64x64", "512x512", "2560x2560",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (write.us(6.264e-6), "6.26"), (write.us(1234.56e-6), "1,234.6"), (write.us(0.1), "100,000"),
+        (write.us(math.nan), "–"), (write.gb_s(4.23456e12), "4,235"), (write.gb_s(1.234e9), "1.23"),
+        (write.gb_s(12.34e9), "12.3"), (write.gb_s(1.5e6), "0.0015"), (write.gb_s(math.inf), "–"),
+        (write.percent(0.8876), "88.8"), (write.ratio(0.7315), "0.73"), (write.ratio(math.nan), "–"),
+        (write.interval(0.7315, 0.7512), "0.73 to 0.75"), (write.interval(1.0012, 1.0034), "1.001 to 1.003"),
+        (write.interval(99.0, 1234.0), "99 to 1,234"), (write.interval(math.nan, math.nan), "–"),
+        (write.size(26214400), "25 MiB"), (write.size(0), "–"), (write.size(1638400), "1.56 MiB"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written(text: str, expected: str) -> None:
+    assert text == expected
+
+
+def test_published_tables_are_those_of_the_papers() -> None:
+    table = published("yan2011_table5_c2050_time")
+    cuda = table[table["implementation"] == "cuda"].iloc[0]
+    assert (cuda["uint8"], cuda["float64"]) == (242.14, 627.98)
+    with pytest.raises(ValueError, match="'nothing' is unknown; known are claims"):
+        published("nothing")

@@ -1,0 +1,278 @@
+"""The ratios of a report: which rows are a pair, intervals, verdicts, the headline, against known times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import reports
+from harness.results.record import Clock, Status
+from harness.results.runfile import Run
+from harness.variants.axes import ReductionVariant
+from reports.dataset import frame
+from reports.headline import headlines
+from reports.ratios import FASTEST, FASTEST_IS_IDENTICAL, IDENTICAL, Comparison, comparisons
+from reports.tables import ratio_table
+from tests.support.report_data import (
+    BOTH,
+    GPU,
+    REDUCTION,
+    cpu_run,
+    device,
+    gpu_run,
+    laplace,
+    record,
+    reduction,
+    row_of,
+    run_of,
+    with_blocks,
+)  # fmt: skip
+
+
+def only(run: Run) -> Comparison:
+    """The one comparison of a run."""
+    (comparison,) = comparisons(frame(run))
+    return comparison
+
+
+def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
+    # design.md's measurement at 2560x2560: gross 0.73, net 1.09.
+    comparison = only(
+        run_of(
+            record("opencl", reduction(), 8.55e-6, launch=4.1e-6),
+            record("cuda", reduction(), 6.26e-6, launch=1.43e-6),
+        )
+    )
+    pair = row_of(comparison.pairs)
+    assert (comparison.first, comparison.second, pair["pairing"]) == ("OpenCL", "CUDA", FASTEST_IS_IDENTICAL)
+    assert pair["gross"] == pytest.approx(0.732, abs=1e-3)
+    assert pair["net"] == pytest.approx(1.085, abs=1e-3)
+
+
+def test_pair_has_the_interval_and_verdict_of_its_samples() -> None:
+    slow, fast = record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6)
+    pair = row_of(only(run_of(slow, fast)).pairs)
+    assert pair["low"] < pair["gross"] < pair["high"] < 0.98
+    assert pair["verdict"] == "slower"
+
+
+def test_interval_holds_what_differs_from_context_to_context() -> None:
+    opencl, cuda = record("opencl", reduction(), 1e-6), record("cuda", reduction(), 1e-6)
+    alike = run_of(with_blocks(opencl, 1e-6, 1e-6, 1e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
+    differing = run_of(with_blocks(opencl, 0.95e-6, 1e-6, 1.05e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
+    assert row_of(only(alike).pairs)["verdict"] == "same"
+    assert row_of(only(differing).pairs)["verdict"] == "ambiguous"
+
+
+def test_a_gpu_measured_in_one_context_is_told_of() -> None:
+    def told(*blocks: float, physical: str = GPU) -> bool:
+        rows = [with_blocks(record(name, reduction(), 1e-6), *blocks) for name in ("opencl", "cuda")]
+        run = run_of(*rows, devices=tuple(device(name, physical=physical) for name in ("opencl", "cuda")))
+        (headline,) = headlines(frame(run), comparisons(frame(run)))
+        return any("in one context" in sentence for sentence in headline.rest)
+
+    assert told(1e-6)
+    assert not told(1e-6, 1e-6, 1e-6)
+    assert not told(1e-6, physical="cpu")
+
+
+def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
+    two = replace(record("opencl", reduction(), 1e-6), clocks={"queue": Clock((1e-6, 1.1e-6))})
+    comparison = only(run_of(two, record("cuda", reduction(), 9e-6)))
+    pair = row_of(comparison.pairs)
+    assert (pair["verdict"], math.isnan(pair["low"])) == ("ambiguous", True)
+    interval = ratio_table(comparison).lines[0].cells[8]
+    assert (interval.text, interval.sort) == ("–", "nan")
+    assert "fewer than 3 samples" in interval.title
+
+
+def test_net_ratio_has_an_interval_of_its_own() -> None:
+    opencl = record("opencl", reduction(), 8.55e-6, launch=4.1e-6)
+    cuda = record("cuda", reduction(), 6.26e-6, launch=1.43e-6)
+    comparison = only(run_of(opencl, cuda))
+    pair = row_of(comparison.pairs)
+    assert pair["net_low"] < pair["net"] < pair["net_high"]
+    assert "interval 1.03 to 1.15" in ratio_table(comparison).lines[0].cells[10].title
+
+
+def test_each_number_of_a_pair_stands_below_its_heading() -> None:
+    opencl = record("opencl", reduction(), 8.55e-6, launch=4.1e-6)
+    comparison = only(run_of(opencl, record("cuda", reduction(), 6.26e-6, launch=1.43e-6)))
+    table = ratio_table(comparison)
+    shown = {name: cell for (name, _), cell in zip(table.headings, table.lines[0].cells, strict=True)}
+    told = {name: float(shown[name].sort) for name in ("OpenCL us", "CUDA us", "gross", "net")}
+    expected = {"OpenCL us": 8.55e-6, "CUDA us": 6.26e-6, "gross": 6.26 / 8.55, "net": 4.83 / 4.45}
+    assert told == pytest.approx(expected)
+    assert (shown["verdict"].text, shown["interval"].text) == ("slower", "0.71 to 0.76")
+    (summary,) = comparison.summaries()
+    assert (summary.gross, summary.net) == pytest.approx((expected["gross"], expected["net"]))
+
+
+def test_what_slows_both_sides_at_a_time_slows_no_ratio() -> None:
+    blocks = [1e-6 * (1 + place / 20) for place in range(9)]
+    sides = [with_blocks(record(name, reduction(), 1e-6), *blocks) for name in ("opencl", "cuda")]
+    pair = row_of(only(run_of(*sides)).pairs)
+    assert (pair["low"], pair["high"]) == pytest.approx((1, 1))
+
+
+def test_summary_counts_verdicts() -> None:
+    run = run_of(
+        record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
+        record("opencl", reduction("max"), 2e-6), record("cuda", reduction("max"), 1e-6),
+        record("opencl", reduction("sum"), 3e-6), record("cuda", reduction("sum"), 1e-6),
+    )  # fmt: skip
+    comparison = only(run)
+    assert comparison.summaries()[0].verdicts == (("faster", 1), ("slower", 2))
+    (headline,) = headlines(frame(run), [comparison])
+    assert "3 cases: 1 faster, 2 slower" in headline.answer
+
+
+def test_headline_of_one_pair_has_its_interval() -> None:
+    run = run_of(record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6))
+    (headline,) = headlines(frame(run), comparisons(frame(run)))
+    assert headline.tiles[0].verdicts == (("slower", 1),)
+    assert any(detail.startswith("1 case, interval 0.7") for detail in headline.tiles[0].details)
+
+
+@pytest.mark.parametrize("side", ["opencl", "cuda"])
+@pytest.mark.parametrize(("launch", "is_told"), [(4.9e-6, True), (5.1e-6, False)])
+def test_no_net_ratio_where_launching_is_most_of_a_sides_time(
+    side: str, launch: float, is_told: bool
+) -> None:
+    launches = {"opencl": 1e-6, "cuda": 1e-6, side: launch}
+    comparison = only(run_of(*(record(name, reduction(), 10e-6, launch=launches[name]) for name in launches)))
+    pair = row_of(comparison.pairs)
+    told = [not math.isnan(pair[name]) for name in ("net", "net_low", "net_high")]
+    assert told == [is_told] * 3
+    assert comparison.summaries()[0].net_count == int(is_told)
+    assert (ratio_table(comparison).lines[0].cells[10].text == "–") is not is_told
+
+
+@pytest.mark.parametrize("status", ["wrong", "failed", "skipped"])
+def test_what_is_not_right_has_no_ratio(status: Status) -> None:
+    """Though the file tells a time of it."""
+    wrong = replace(record("opencl", reduction(), 1e-6), status=status)
+    assert comparisons(frame(run_of(wrong, record("cuda", reduction(), 2e-6)))) == []
+
+
+def test_no_net_ratio_with_one_launch_clock() -> None:
+    comparison = only(
+        run_of(record("opencl", reduction(), 8e-6, launch=4e-6), record("cuda", reduction(), 6e-6))
+    )
+    assert math.isnan(row_of(comparison.pairs)["net"])
+    assert comparison.summaries()[0].net is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record("cuda", reduction(), 1e-6, cache="cold"),
+        record("cuda", reduction(dtype="float32"), 1e-6),
+        record("cuda", reduction(), 1e-6, index=1),
+        record("cuda", reduction(), status="skipped", reason="no"),
+        record("cuda", reduction(), math.nan),
+        replace(
+            record("cuda", reduction(), 1e-6), clocks={"event": Clock((1e-6,)), "round_trip": Clock((1e-6,))}
+        ),
+        record("cuda", reduction(), 1e-6, role="limit"),
+    ],
+    ids=["cache", "problem", "device", "skipped", "no time", "other clocks", "limit"],
+)
+def test_what_differs_in_more_than_the_backend_is_no_pair(other: Any) -> None:
+    run = run_of(
+        record("opencl", reduction(), 1e-6),
+        other,
+        devices=(*BOTH, device("cuda", 1, physical="0000:01:00.0")),
+    )
+    assert comparisons(frame(run)) == []
+    assert "No two backends measured the same problem on the same hardware." in reports.render(run, "x")
+
+
+def test_devices_that_the_environment_does_not_know_are_not_paired() -> None:
+    run = run_of(record("opencl", reduction(), 1e-6), record("cuda", reduction(), 1e-6), devices=())
+    assert comparisons(frame(run)) == []
+
+
+def test_fastest_of_each_side_and_identical_variants_beside_it() -> None:
+    other = ReductionVariant(vector_width=1)
+    run = run_of(
+        record("opencl", reduction(), 4e-6, variant=REDUCTION),
+        record("opencl", reduction(), 5e-6, variant=other),
+        record("cuda", reduction(), 6e-6, variant=REDUCTION),
+        record("cuda", reduction(), 2e-6, variant=other),
+    )
+    pairs = only(run).pairs
+    assert dict(
+        zip(pairs["first_variant"] + "|" + pairs["pairing"], pairs["gross"].round(6), strict=True)
+    ) == {
+        pairs["first_variant"][0] + "|" + FASTEST: 0.5,
+        pairs["first_variant"][0] + "|" + IDENTICAL: 1.5,
+        pairs["first_variant"][2] + "|" + IDENTICAL: 0.4,
+    }
+    assert only(run).summaries()[0].count == 1
+
+
+def test_geometric_mean_by_kind() -> None:
+    run = run_of(
+        record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
+        record("opencl", reduction("max"), 2e-6), record("cuda", reduction("max"), 1e-6),
+        record("opencl", laplace(), 1e-6), record("cuda", laplace(), 3e-6),
+    )  # fmt: skip
+    means = {summary.kind: summary.gross for summary in only(run).summaries()}
+    assert means == {"reduction": pytest.approx(1.0), "laplace": pytest.approx(3.0)}
+
+
+def test_without_cuda_the_best_library_stands_in_and_the_page_says_so() -> None:
+    run = cpu_run()
+    (headline,) = headlines(frame(run), comparisons(frame(run)))
+    assert "best library here, numpy" in headline.answer
+    assert any("CUDA has no result on this device" in sentence for sentence in headline.rest)
+    assert any("host-bound" in sentence for sentence in headline.rest)
+
+
+@pytest.mark.parametrize("location", ["parts", "device"])
+def test_a_variant_that_leaves_work_to_the_host_is_not_a_gpus_fastest(location: str) -> None:
+    # "device": as files from before there was a word for parts have it.
+    in_parts = replace(REDUCTION, finish="host")
+    records = [
+        record("opencl", reduction(), 5e-6, variant=in_parts, location=location),
+        record("opencl", reduction(), 6e-6),
+        record("cuda", reduction(), 4e-6, variant=in_parts, location=location),
+    ]
+    pair, same = (row_of(only(run_of(*records)).pairs, number) for number in range(2))
+    assert (pair["pairing"], pair["first_queue"]) == (FASTEST, pytest.approx(6e-6))
+    assert pair["marks"] == "the result is on the device against in parts that the host must join"
+    assert (same["pairing"], same["marks"]) == (IDENTICAL, "")
+
+
+def test_a_processor_joins_its_parts_itself() -> None:
+    opencl, numpy = ({**device(name, physical="cpu"), "kind": "cpu"} for name in ("opencl", "numpy"))
+    in_parts = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
+    whole, other = record("opencl", reduction(), 6e-6), record("numpy", reduction(), 9e-6)
+    run = run_of(in_parts, whole, other, devices=(opencl, numpy))
+    assert row_of(only(run).pairs)["first_queue"] == pytest.approx(5e-6)
+
+
+def test_host_bound_and_other_places_are_marked() -> None:
+    devices = (device("opencl", physical="cpu"), device("numpy", physical="cpu"))
+    run = run_of(
+        record("opencl", reduction(), 1e-6),
+        record("numpy", reduction(), 2e-6, note="host-bound: no gate", location="host"),
+        devices=devices,
+    )
+    marks = row_of(only(run).pairs)["marks"]
+    assert marks == "numpy: host-bound: no gate; the result is on the device against on the host"
+
+
+def test_gpu_and_processor_are_told_apart() -> None:
+    run = gpu_run()
+    found = comparisons(frame(run))
+    assert [(c.physical, c.first, c.second) for c in found] == [
+        (GPU, "OpenCL", "CUDA"), (GPU, "OpenCL", "the best library"), (GPU, "CUDA", "the best library"),
+    ]  # fmt: skip
+    assert [headline.answer for headline in headlines(frame(run), found)][1:] == [
+        "Nothing to compare: numpy alone was measured here."
+    ]
