@@ -18,10 +18,10 @@ import numpy.typing as npt
 from backends.errors import BackendError, Unsupported
 from harness.devices import (
     Array,
-    Departure,
     DeviceArray,
     DeviceInfo,
     KernelTimes,
+    KnownDeviation,
     Launch,
     ResultLocation,
 )
@@ -169,7 +169,7 @@ class Backend(ABC):
             BackendError: when something still holds it.
         """
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         """On which special values the answer may differ from the problem's definition; a record's note says
         so. Empty but for libraries.
         """

@@ -15,7 +15,7 @@ ResultLocation = Literal["device", "host", "parts"]
 which the host joins when it fetches them: no clock but the round trip counts that.
 """
 
-Departure = Literal["nan", "subnormal", "extreme", "infinity"]
+KnownDeviation = Literal["nan", "subnormal", "extreme", "infinity"]
 """A kind of special value on which a library's answer may differ from the problem's definition."""
 
 

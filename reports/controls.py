@@ -50,7 +50,7 @@ def _twins(run: Run, band: float) -> Iterator[Line]:
         if all(record.status == "ok" for record in pair):
             # What the two share of error no ratio of them has.
             first, second = (
-                launches.levelled(record.case.device_key, record.clocks.get("queue")).blocks
+                launches.corrected(record.case.device_key, record.clocks.get("queue")).blocks
                 for record in pair
             )
             if first and second:

@@ -16,7 +16,7 @@ from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.results import statistics as stats
 from harness.results.launch_correction import Launches
-from harness.results.record import Clock, Record
+from harness.results.record import Record, Samples
 from harness.results.statistics import Blocks
 from harness.results.stopping import NARROW, is_narrow, mean_is_narrow
 from harness.variants.axes import label
@@ -45,7 +45,7 @@ class Row:
     or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
     launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
     whether they know the time to NARROW. queue_blocks, launch_blocks: the usable samples by their
-    blocks, levelled (:mod:`harness.results.launch_correction`), queue_error and launch_error what the blocks
+    blocks, corrected (:mod:`harness.results.launch_correction`), queue_error and launch_error what the blocks
     share of error. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these
     clocks. in_parts: whether a GPU leaves work to the host that the queue clock does not count.
     launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
@@ -137,7 +137,7 @@ def _row(
     kind, op, type_, size, elements = _describe(problem)
     quartiles = _quartiles(record, "queue")
     queue_side, launch_side = (
-        launches.levelled(key, record.clocks.get(clock)) for clock in ("queue", "launch")
+        launches.corrected(key, record.clocks.get(clock)) for clock in ("queue", "launch")
     )
     queue, launch = stats.centre(queue_side.blocks), stats.centre(launch_side.blocks)
     location = _location(record)
@@ -248,12 +248,12 @@ def _centre(record: Record, clock: str) -> float:
     return stats.centre(blocks_of(record.clocks.get(clock)))
 
 
-def blocks_of(clock: Clock | None) -> Blocks:
+def blocks_of(clock: Samples | None) -> Blocks:
     """The usable samples of a clock by the block that each is of, where the record says; else one block."""
     return stats.blocks(clock.seconds, clock.blocks) if clock else []
 
 
-def _sampling(clock: Clock | None) -> str:
+def _sampling(clock: Samples | None) -> str:
     if clock is None:
         return ""
     count, contexts = len(clock.seconds), len(set(clock.blocks))
@@ -264,7 +264,7 @@ def _sampling(clock: Clock | None) -> str:
     )
 
 
-def _note(clock: Clock | None) -> str:
+def _note(clock: Samples | None) -> str:
     if clock is None:
         return ""
     lost = len(clock.seconds) - len(stats.usable(clock.seconds))

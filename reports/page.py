@@ -114,7 +114,7 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
             band=f"{band * 100:g}",
             confidence=f"{CONFIDENCE * 100:g}",
             fewest=FEWEST_SAMPLES,
-            levelled=FEWEST_CONTEXTS,
+            fewest_contexts=FEWEST_CONTEXTS,
             narrow=f"{NARROW * 100:g}",
         )
     )

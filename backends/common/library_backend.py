@@ -13,11 +13,11 @@ import numpy as np
 
 from backends.base import POISON, Backend, Prepared
 from backends.errors import BackendError
-from harness.devices import Array, Departure, KernelTimes, ResultLocation
+from harness.devices import Array, KernelTimes, KnownDeviation, ResultLocation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Plain, Variant
+from harness.variants.axes import LibraryVariant, Variant
 
-_TOLD: dict[Departure, str] = {
+_TOLD: dict[KnownDeviation, str] = {
     "nan": "a NaN may be passed over, not propagated",
     "extreme": "an array of nothing but its type's extreme value is answered with 0",
     "infinity": "an array of nothing but infinities may be answered with the largest finite number",
@@ -50,7 +50,7 @@ class LibraryBackend(Backend):
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         if not isinstance(problem, (Reduction, Laplace)):
             return "a library measures no limits here"
-        if not isinstance(variant, Plain):
+        if not isinstance(variant, LibraryVariant):
             return "a library has no variants"
         limit = self.device.max_allocation_bytes
         if problem.source_bytes > limit:
@@ -62,7 +62,7 @@ class LibraryBackend(Backend):
         return self._lacks_laplace(problem)
 
     def default_variant(self, problem: Problem) -> Variant:
-        return Plain()
+        return LibraryVariant()
 
     def _lacks_reduction(self, problem: Reduction) -> str | None:
         """Why the library cannot run this reduction; None when it can."""
@@ -104,7 +104,7 @@ class PreparedCalls(Prepared):
         self._values: Sequence[Any] = ()
         self.accumulator, self.calls_per_result = calls.accumulator, calls.calls_per_result
         self.result_location = calls.result_location
-        told = (_TOLD[departure] for departure in sorted(backend.departures(problem)))
+        told = (_TOLD[deviation] for deviation in sorted(backend.known_deviations(problem)))
         self.note = joined(calls.note, *told)
 
     def enqueue(self, i: int) -> None:
@@ -146,8 +146,8 @@ def field_types(problem: Reduction, **own: str) -> str:
     return ", ".join(dict.fromkeys(own.get(name, problem.dtype) for name in problem.parts.combine))
 
 
-def nan_in_extremes(problem: Problem) -> frozenset[Departure]:
-    """The departure of a library whose minimum and maximum do not propagate NaN."""
+def nan_in_extremes(problem: Problem) -> frozenset[KnownDeviation]:
+    """The deviation of a library whose minimum and maximum do not propagate NaN."""
     if (
         isinstance(problem, Reduction)
         and problem.element.is_float

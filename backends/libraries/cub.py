@@ -19,7 +19,7 @@ from backends.base import Prepared
 from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
 from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendUnavailable
-from harness.devices import Departure, DeviceArray
+from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -98,7 +98,7 @@ class CubBackend(DriverBackend):
 
     name: ClassVar[str] = "cub"
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         return nan_in_extremes(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:

@@ -18,7 +18,7 @@ from backends.common.library_backend import Calls, LibraryBackend, PreparedCalls
 from backends.cuda.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from backends.libraries import cupy_calls
-from harness.devices import Array, Departure, DeviceArray, DeviceInfo
+from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -85,7 +85,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             traits=traits,
         )
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         # CuPy compiles its kernels with --ftz=true, which concerns float32 alone.
         flushes = isinstance(problem, Reduction) and problem.dtype == "float32"
         return frozenset({"subnormal"}) if flushes else frozenset()

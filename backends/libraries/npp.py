@@ -29,7 +29,7 @@ from backends.libraries.npp_functions import (
     Size,
     filter_name,
 )
-from harness.devices import Departure, DeviceArray, DeviceInfo
+from harness.devices import DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -61,7 +61,7 @@ class NppBackend(DriverBackend):
             _library(name)
         return super()._device_count()
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         found = nan_in_extremes(problem)
         return found | {"infinity"} if found else found
 

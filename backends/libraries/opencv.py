@@ -12,7 +12,7 @@ from backends.base import Prepared
 from backends.common.library_backend import Calls, PreparedCalls, joined, nan_in_extremes
 from backends.libraries import opencv_calls
 from backends.libraries.host import HostBackend
-from harness.devices import Departure, DeviceArray
+from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -24,7 +24,7 @@ class OpenCvBackend(HostBackend):
     title: ClassVar[str] = "OpenCV"
     version: ClassVar[str] = cv2.__version__
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         return nan_in_extremes(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:

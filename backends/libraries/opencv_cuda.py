@@ -19,7 +19,7 @@ from backends.common.library_backend import Calls, PreparedCalls, field_types, n
 from backends.cuda.driver import DriverBackend, Stream
 from backends.errors import BackendError, BackendUnavailable
 from backends.libraries import opencv_calls
-from harness.devices import Array, Departure, DeviceArray
+from harness.devices import Array, DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -63,7 +63,7 @@ class OpenCvCudaBackend(DriverBackend):
         # Its reductions take no other than the default one, with which a stream of ours is not ordered.
         return Stream(driver.CUstream(driver.CU_STREAM_LEGACY))
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         return nan_in_extremes(problem)
 
     def upload(self, host: Array) -> DeviceArray:

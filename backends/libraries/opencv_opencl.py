@@ -21,7 +21,7 @@ from backends.common.library_backend import Calls, LibraryBackend, PreparedCalls
 from backends.errors import BackendError, BackendUnavailable, OutOfDeviceMemory
 from backends.libraries import opencv_calls
 from backends.opencl.device import all_devices, describe, device_at
-from harness.devices import Array, Departure, DeviceArray, DeviceInfo
+from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -77,7 +77,7 @@ class OpenCvOpenClBackend(LibraryBackend):
             )
         cls._taken = spelled
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         ordered = isinstance(problem, Reduction) and not problem.parts.of_nothing
         return nan_in_extremes(problem) | (frozenset({"extreme"}) if ordered else frozenset())
 

@@ -23,7 +23,7 @@ from backends.common.library_backend import (
 from backends.cuda.pycuda_context import drv, typed_errors
 from backends.cuda.pycuda_device import PycudaBackend, bytes_of
 from backends.errors import BackendUnavailable
-from harness.devices import Array, Departure, DeviceArray, DeviceInfo
+from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
@@ -49,7 +49,7 @@ class PycudaArrayBackend(PycudaBackend, LibraryBackend):
             )
         return super()._device_count()
 
-    def departures(self, problem: Problem) -> frozenset[Departure]:
+    def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         return nan_in_extremes(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:

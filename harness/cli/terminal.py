@@ -222,9 +222,9 @@ def _bar(on: Console) -> Bar:
 
 
 def _name(case: Case) -> str:
-    from harness.variants.axes import Plain, label
+    from harness.variants.axes import LibraryVariant, label
 
-    variant = "" if isinstance(case.variant, Plain) else f" ({label(case.variant)})"
+    variant = "" if isinstance(case.variant, LibraryVariant) else f" ({label(case.variant)})"
     cache = " cold" if case.cache == "cold" else ""
     return f"{case.device_key} {case.problem.label}{cache}{variant}"
 

@@ -18,8 +18,8 @@ from enum import StrEnum
 
 from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
-from harness.measure.turns import Turns
-from harness.results.record import Clock
+from harness.measure.rotation import Rotation
+from harness.results.record import Samples
 from harness.results.stopping import NARROW, is_narrow
 
 Timer = Callable[[], float]
@@ -120,7 +120,8 @@ def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, 
 
 
 def calls_of_one(calls: int, seconds: float) -> int:
-    """The calls of the one sample of a lean block, where another took ``calls`` of so many ``seconds``.
+    """The calls of the one sample of a primary-only block, where another took ``calls`` of so many
+    ``seconds``.
 
     Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
     is still far less than contexts differ by, and the time is better spent on more of them.
@@ -131,11 +132,11 @@ def calls_of_one(calls: int, seconds: float) -> int:
 class Queue:
     """Times batches of calls on one prepared problem."""
 
-    def __init__(self, backend: Backend, turns: Turns, timer: Timer = time.perf_counter) -> None:
-        self._backend, self._turns, self._timer = backend, turns, timer
+    def __init__(self, backend: Backend, rotation: Rotation, timer: Timer = time.perf_counter) -> None:
+        self._backend, self._rotation, self._timer = backend, rotation, timer
         self._batch = 0
         self._enqueueing = backend.enqueue_seconds
-        launches = (len(turns.launches) or UNKNOWN_LAUNCHES) * turns.prepared.commands_per_launch
+        launches = (len(rotation.launches) or UNKNOWN_LAUNCHES) * rotation.prepared.commands_per_launch
         self._launches = launches
         # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
         self._gated = 2 * launches <= backend.max_gated_launches
@@ -169,7 +170,7 @@ class Queue:
         return slope(self.batch(calls), self.batch(2 * calls), calls)
 
     def _enqueue(self, calls: int) -> None:
-        self._turns.enqueue(calls)
+        self._rotation.enqueue(calls)
 
     def _enqueued_behind_gate(self, calls: int) -> Gate | None:
         """A gate with so many calls submitted behind it, to be opened; None where the backend has none.
@@ -182,7 +183,9 @@ class Queue:
         attempts = 0
         while True:
             attempts += 1
-            gate = backend.gate(self._turns.prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing))
+            gate = backend.gate(
+                self._rotation.prepared, min(LONGEST, GRACE + SLACK * calls * self._enqueueing)
+            )
             if gate is None:
                 return None
             try:
@@ -224,7 +227,9 @@ class Queue:
             self._gated, self.limit = False, MAX_UNGATED_CALLS
 
 
-def queue_seconds(backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock:
+def queue_seconds(
+    backend: Backend, rotation: Rotation, budget: Budget, timer: Timer = time.perf_counter
+) -> Samples:
     """Samples of device seconds a call by the gated queue.
 
     Where the backend has no gate, or a call waits for the device while it is enqueued, they are host-bound
@@ -232,7 +237,7 @@ def queue_seconds(backend: Backend, turns: Turns, budget: Budget, timer: Timer =
     sampling starts anew over twice as many calls. Where no more fit behind the gate or into the budget it is
     dropped and drawn again, and that is noted.
     """
-    queue = Queue(backend, turns, timer)
+    queue = Queue(backend, rotation, timer)
     while True:
         try:
             return _queue_clock(queue, budget, timer)
@@ -241,7 +246,7 @@ def queue_seconds(backend: Backend, turns: Turns, budget: Budget, timer: Timer =
             queue.shorten()
 
 
-def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Clock:
+def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     call = _warm_up(queue, budget, timer)
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
@@ -265,7 +270,7 @@ def _enough(queue: Queue, call: float) -> int:
     return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
 
 
-def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clock, int]:
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int]:
     """A clock of positive slopes, and how many others were dropped."""
     seconds: list[float] = []
     dropped, start = 0, timer()
@@ -283,45 +288,45 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Clo
             seconds.clear()
         else:
             dropped += 1
-    return Clock(tuple(seconds), calls, stopped=stopped or Stop.SAMPLES), dropped
+    return Samples(tuple(seconds), calls, stopped=stopped or Stop.SAMPLES), dropped
 
 
 def round_trip_seconds(
-    backend: Backend, turns: Turns, budget: Budget, timer: Timer = time.perf_counter
-) -> Clock:
+    backend: Backend, rotation: Rotation, budget: Budget, timer: Timer = time.perf_counter
+) -> Samples:
     """Samples of host seconds from enqueueing one call to its answer in host memory: what a caller waits."""
     backend.synchronize()
 
     def draw() -> float:
         with _no_garbage_collection():
             start = timer()
-            turns.enqueue()
-            turns.result()
+            rotation.enqueue()
+            rotation.result()
             return timer() - start
 
     return _sampled(draw, budget, timer)
 
 
-def event_seconds(turns: Turns, budget: Budget, timer: Timer = time.perf_counter) -> Clock | None:
+def event_seconds(rotation: Rotation, budget: Budget, timer: Timer = time.perf_counter) -> Samples | None:
     """Samples of one call's seconds by the API's own timer; None where the API has none."""
     # The first call is no sample: it may still bind what the others find ready.
-    if turns.event_seconds() is None:
+    if rotation.event_seconds() is None:
         return None
-    drawn = _sampled(lambda: turns.event_seconds() or 0.0, budget, timer)
+    drawn = _sampled(lambda: rotation.event_seconds() or 0.0, budget, timer)
     # A timer too coarse for the call tells 0.
     told = tuple(value for value in drawn.seconds if value > 0)
-    return Clock(told, stopped=drawn.stopped) if told else None
+    return Samples(told, stopped=drawn.stopped) if told else None
 
 
 def _sampled(
     draw: Callable[[], float], budget: Budget, timer: Timer, calls: int = 1, note: str = ""
-) -> Clock:
+) -> Samples:
     """Samples within the budget."""
     seconds: list[float] = []
     start = timer()
     while not (stopped := budget.stop(seconds, timer() - start)):
         seconds.append(draw())
-    return Clock(tuple(seconds), calls, note, stopped=stopped)
+    return Samples(tuple(seconds), calls, note, stopped=stopped)
 
 
 def _warm_up(queue: Queue, budget: Budget, timer: Timer) -> float:

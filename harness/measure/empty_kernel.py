@@ -16,9 +16,9 @@ import numpy as np
 from backends.base import Backend
 from harness.devices import KernelTimes, Launch
 from harness.measure.clocks import Budget, Timer, event_seconds, queue_seconds
-from harness.measure.turns import Turns
+from harness.measure.rotation import Rotation
 from harness.problems import Empty
-from harness.results.record import Clock
+from harness.results.record import Samples
 from harness.results.statistics import quartiles, usable
 from harness.variants.axes import LaunchVariant
 
@@ -30,12 +30,12 @@ SLACK = 0.02
 
 
 def kernel_seconds(
-    turns: Turns, queue: Clock | None, budget: Budget
-) -> tuple[Clock | None, KernelTimes | None]:
+    rotation: Rotation, queue: Samples | None, budget: Budget
+) -> tuple[Samples | None, KernelTimes | None]:
     """Samples of the sum of a call's kernel durations by the API's profiler, and what else it saw.
 
     Args:
-        turns: the calls of the case.
+        rotation: the calls of the case.
         queue: its queue clock, which says how many calls fit the budget.
         budget: at most so many samples and seconds.
 
@@ -44,10 +44,10 @@ def kernel_seconds(
     """
     taken = usable(queue.seconds) if queue else []
     fitting = int(budget.seconds / quartiles(taken).median) if taken else budget.samples
-    times = turns.kernel_times(max(budget.least, min(budget.samples, fitting)))
+    times = rotation.kernel_times(max(budget.least, min(budget.samples, fitting)))
     if times is None or not times.seconds:
         return None, times
-    return Clock(times.seconds, 1, _what(times)), times
+    return Samples(times.seconds, 1, _what(times)), times
 
 
 def _what(times: KernelTimes) -> str:
@@ -61,10 +61,10 @@ def launch_clocks(
     launches: tuple[Launch, ...],
     budget: Budget,
     timer: Timer = time.perf_counter,
-    lean: bool = False,
-) -> dict[str, Clock]:
+    primary_only: bool = False,
+) -> dict[str, Samples]:
     """Every clock's samples on empty kernels of the same geometry, by the names of :data:`BIAS_OF`; only the
-    queue's if ``lean``.
+    queue's if ``primary_only``.
 
     Empty where the launches are not known or the backend has no empty kernel.
     """
@@ -75,16 +75,16 @@ def launch_clocks(
         return {}
     source = backend.upload(problem.pack(problem.make_source(0)))
     with backend.prepare(problem, LaunchVariant(), [source]) as prepared:
-        turns = Turns(prepared)
-        queue = queue_seconds(backend, turns, budget, timer)
-        found: dict[str, Clock | None] = {"launch": queue}
-        if not lean:
-            found["launch_event"] = event_seconds(turns, budget, timer)
-            found["launch_kernel"] = kernel_seconds(turns, queue, budget)[0]
+        rotation = Rotation(prepared)
+        queue = queue_seconds(backend, rotation, budget, timer)
+        found: dict[str, Samples | None] = {"launch": queue}
+        if not primary_only:
+            found["launch_event"] = event_seconds(rotation, budget, timer)
+            found["launch_kernel"] = kernel_seconds(rotation, queue, budget)[0]
     return {name: clock for name, clock in found.items() if clock is not None}
 
 
-def disagreement(clocks: Mapping[str, Clock]) -> str:
+def disagreement(clocks: Mapping[str, Samples]) -> str:
     """Which clocks contradict each other beyond bias and noise, in words; empty where none do."""
     bounds = {name: _bounds(clocks, name) for name in BIAS_OF if name in clocks}
     known = {name: found for name, found in bounds.items() if found}
@@ -99,7 +99,7 @@ def disagreement(clocks: Mapping[str, Clock]) -> str:
     return "; ".join(found)
 
 
-def _bounds(clocks: Mapping[str, Clock], name: str) -> tuple[float, float] | None:
+def _bounds(clocks: Mapping[str, Samples], name: str) -> tuple[float, float] | None:
     """Between which seconds a clock says the work lies, noise allowed for; None without a sample."""
     samples = usable(clocks[name].seconds)
     if not samples:

@@ -22,13 +22,13 @@ from harness.devices import DeviceArray, KernelTimes, Launch
 from harness.measure import clocks, empty_kernel, placement, provenance
 from harness.measure.clocks import Budget, Timer
 from harness.measure.inputs import KEPT_SHARE, HostData, Inputs, Unlike
-from harness.measure.turns import Turns
+from harness.measure.rotation import Rotation
 from harness.problems import Empty, Reduction, Verification
 from harness.problems.base import compare
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 
 _LOG_LINES = 4
-_LEAN_WARM_UP = 1e-3
+_PRIMARY_ONLY_WARM_UP = 1e-3
 """Seconds, where another block has measured the case."""
 
 
@@ -51,26 +51,26 @@ class Options:
 class Share:
     """A block's share of the work on a case.
 
-    samples: the most that a clock takes. seconds: for all clocks together. lean: the primary clock and its
-    launch cost are enough, and one sample of fewer calls; the first block takes all clocks. samples_once:
-    the most of a clock that only this block takes; samples when None. calls: behind a sample, by the clock's
-    name, as another block found them; expected: the seconds of one, likewise.
+    samples: the most that a clock takes. seconds: for all clocks together. primary-only: the primary clock
+    and its launch cost are enough, and one sample of fewer calls; the first block takes all clocks.
+    samples_once: the most of a clock that only this block takes; samples when None. calls: behind a sample,
+    by the clock's name, as another block found them; expected: the seconds of one, likewise.
 
     Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
     """
 
     samples: int = 15
     seconds: float = 2.0
-    lean: bool = False
+    primary_only: bool = False
     samples_once: int | None = None
     calls: Mapping[str, int] = field(default_factory=dict)
     expected: Mapping[str, float] = field(default_factory=dict)
 
-    def after(self, found: Mapping[str, Clock]) -> Share:
+    def after(self, found: Mapping[str, Samples]) -> Share:
         """The share of a block that knows what another one found."""
         expected = {name: statistics.median(clock.seconds) for name, clock in found.items() if clock.seconds}
         calls = {name: found[name].calls for name in expected}
-        if self.lean:
+        if self.primary_only:
             calls = {name: clocks.calls_of_one(calls[name], expected[name]) for name in calls}
         return replace(self, calls=calls, expected=expected)
 
@@ -139,7 +139,7 @@ class Measurer:
         # Before anything else is allocated; and never the same, as no two contexts are to be alike.
         self._padding = placement.padding(backend, np.random.default_rng()) if options.shifts else None
         self.inputs = Inputs(backend, options.seed, options.image, options.shared)
-        self._launch: dict[tuple[Launch, ...], dict[str, Clock]] = {}
+        self._launch: dict[tuple[Launch, ...], dict[str, Samples]] = {}
         self._is_warm = False
 
     def measure(self, case: Case, share: Share) -> Record:
@@ -186,19 +186,23 @@ class Measurer:
             return
 
     def _measured(self, case: Case, share: Share) -> Record:
-        with self.ready(case, beside_unlike=not share.lean) as ready:
-            if not share.lean:
+        with self.ready(case, beside_unlike=not share.primary_only) as ready:
+            if not share.primary_only:
                 # In the first block a wrong answer costs no timing; in the others one look will do.
                 ready.verify("before timing")
             start = self._timer()
-            measured, profiled = self._clocks(case, Turns(ready.prepared, len(ready.sources)), share)
+            measured, profiled = self._clocks(case, Rotation(ready.prepared, len(ready.sources)), share)
             seconds = self._timer() - start
             if isinstance(case.problem, Reduction):
                 # Others leave nothing to the next call, and to compare a whole image once more takes long.
                 ready.verify_as_left()
             found = ready.verify("after timing")
             # What was timed is the same in each block: the first tells it.
-            ledger = {} if share.lean else self._ledger(case, ready) | provenance.profile(measured, profiled)
+            ledger = (
+                {}
+                if share.primary_only
+                else self._ledger(case, ready) | provenance.profile(measured, profiled)
+            )
             is_held = clocks.HOST_BOUND not in measured["queue"].note
             if self._padding:
                 ledger["padding_bytes"] = self._padding.nbytes
@@ -227,42 +231,46 @@ class Measurer:
             prepared.enqueue(0)
             return prepared.result()
 
-    def _clocks(self, case: Case, turns: Turns, share: Share) -> tuple[dict[str, Clock], KernelTimes | None]:
+    def _clocks(
+        self, case: Case, rotation: Rotation, share: Share
+    ) -> tuple[dict[str, Samples], KernelTimes | None]:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
         # Half of a case's time is the primary clock's.
         budget = Budget(share.samples, share.seconds / 2)
-        if share.lean:
+        if share.primary_only:
             # What is first in a fresh context finds the device as idle as a first block's cases do.
-            warm_up = _LEAN_WARM_UP if self._is_warm else budget.warm_up
+            warm_up = _PRIMARY_ONLY_WARM_UP if self._is_warm else budget.warm_up
             budget = replace(budget, warm_up=warm_up, least=1)
         self._is_warm = True
-        samples = share.samples if share.lean else share.samples_once or share.samples
+        samples = share.samples if share.primary_only else share.samples_once or share.samples
         other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
         primary, empty = (
             replace(each, calls=share.calls.get(name), expected=share.expected.get(name))
             for each, name in ((budget, "queue"), (other, "launch"))
         )
-        found: dict[str, Clock | None] = {
-            "queue": clocks.queue_seconds(self.backend, turns, primary, self._timer),
+        found: dict[str, Samples | None] = {
+            "queue": clocks.queue_seconds(self.backend, rotation, primary, self._timer),
         }
-        if not (share.lean and isinstance(case.problem, Empty)):
+        if not (share.primary_only and isinstance(case.problem, Empty)):
             # In the other blocks of the empty kernel this would be the same once more.
-            found |= self._launch_clocks(turns.launches, empty, share.lean)
-        if share.lean:
+            found |= self._launch_clocks(rotation.launches, empty, share.primary_only)
+        if share.primary_only:
             return {name: clock for name, clock in found.items() if clock is not None}, None
-        found["event"] = clocks.event_seconds(turns, other, self._timer)
+        found["event"] = clocks.event_seconds(rotation, other, self._timer)
         if case.role == "compare":
             # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
-            found["round_trip"] = clocks.round_trip_seconds(self.backend, turns, other, self._timer)
+            found["round_trip"] = clocks.round_trip_seconds(self.backend, rotation, other, self._timer)
         # Last, as no other clock must run in the profiler's wake.
-        found["kernel"], profiled = empty_kernel.kernel_seconds(turns, found["queue"], other)
+        found["kernel"], profiled = empty_kernel.kernel_seconds(rotation, found["queue"], other)
         return {name: clock for name, clock in found.items() if clock is not None}, profiled
 
-    def _launch_clocks(self, launches: tuple[Launch, ...], budget: Budget, lean: bool) -> dict[str, Clock]:
+    def _launch_clocks(
+        self, launches: tuple[Launch, ...], budget: Budget, primary_only: bool
+    ) -> dict[str, Samples]:
         geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
         if geometry not in self._launch:
             self._launch[geometry] = empty_kernel.launch_clocks(
-                self.backend, geometry, budget, self._timer, lean
+                self.backend, geometry, budget, self._timer, primary_only
             )
         return self._launch[geometry]
 

@@ -10,7 +10,7 @@ from backends.base import Prepared
 from harness.devices import KernelTimes
 from harness.measure.empty_kernel import disagreement
 from harness.problems import Problem
-from harness.results.record import Clock
+from harness.results.record import Samples
 
 
 def prepared(problem: Problem, ready: Prepared, *notes: str) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def prepared(problem: Problem, ready: Prepared, *notes: str) -> dict[str, Any]:
     }
 
 
-def profile(measured: Mapping[str, Clock], profiled: KernelTimes | None) -> dict[str, Any]:
+def profile(measured: Mapping[str, Samples], profiled: KernelTimes | None) -> dict[str, Any]:
     """What the clocks together show.
 
     ``disagreement``: which clocks contradict each other beyond their bias; empty where none do. ``kernels``:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.results.comparable import Difference, environment_differences
-from harness.results.launch_correction import Launches, Levelled
+from harness.results.launch_correction import Corrected, Launches
 from harness.results.record import Case, Record
 from harness.results.runfile import Run
 from harness.results.statistics import (
@@ -143,18 +143,18 @@ def _by_case(run: Run) -> dict[Case, Record]:
     return {record.case: record for record in run.records if record.case.role in ("compare", "limit")}
 
 
-def _measured(run: Run, by_case: Mapping[Case, Record]) -> dict[Case, tuple[Record, Levelled]]:
+def _measured(run: Run, by_case: Mapping[Case, Record]) -> dict[Case, tuple[Record, Corrected]]:
     """The verified cases with a queue time: their records, and the samples of that clock."""
     launches = Launches(run.records)
     sides = {
-        case: launches.levelled(case.device_key, record.clocks.get("queue"))
+        case: launches.corrected(case.device_key, record.clocks.get("queue"))
         for case, record in by_case.items()
         if record.status == "ok"
     }
     return {case: (by_case[case], side) for case, side in sides.items() if side.blocks}
 
 
-def _matched(a: Record, side_a: Levelled, b: Record, side_b: Levelled, band: float) -> Matched:
+def _matched(a: Record, side_a: Corrected, b: Record, side_b: Corrected, band: float) -> Matched:
     seconds_a, seconds_b = centre(side_a.blocks), centre(side_b.blocks)
     # The speed of B over A: B is the first side, whose speed the verdict is on.
     interval = ratio_interval(side_b.blocks, side_a.blocks, errors=(side_b.error, side_a.error))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.problems import Empty
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.statistics import Blocks, by_block, usable
 from harness.variants.axes import LaunchVariant
 
@@ -28,11 +28,11 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Levelled:
+class Corrected:
     """A case's samples by context, at the mean cost of launching.
 
     ``error``: the standard error, in the unit of the samples, that the blocks share because that mean is
-    known from so many contexts only; 0 where nothing was levelled. Signed as the case follows launching.
+    known from so many contexts only; 0 where nothing was corrected. Signed as the case follows launching.
     """
 
     blocks: Blocks
@@ -55,11 +55,11 @@ class Launches:
             there = self._seconds.setdefault(record.case.device_key, {})
             there.update({block: statistics.median(samples) for block, samples in found.items()})
 
-    def levelled(self, device_key: str, clock: Clock | None) -> Levelled:
-        """The samples of a case's clock on that device, levelled where contexts enough tell how."""
+    def corrected(self, device_key: str, clock: Samples | None) -> Corrected:
+        """The samples of a case's clock on that device, corrected where contexts enough tell how."""
         if clock is None:
-            return Levelled([])
-        return _levelled(by_block(clock.seconds, clock.blocks), self._seconds.get(device_key, {}))
+            return Corrected([])
+        return _corrected(by_block(clock.seconds, clock.blocks), self._seconds.get(device_key, {}))
 
 
 def is_control(case: Case) -> bool:
@@ -69,10 +69,10 @@ def is_control(case: Case) -> bool:
     return is_one_launch and case.role == "control" and case.variant == LaunchVariant()
 
 
-def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float]) -> Levelled:
+def _corrected(found: Mapping[int, Sequence[float]], launches: Mapping[int, float]) -> Corrected:
     both = [block for block in found if block in launches]
     if len(both) < FEWEST_CONTEXTS:
-        return Levelled(list(found.values()))
+        return Corrected(list(found.values()))
     cost = np.array([launches[block] for block in both])
     taken = np.array([statistics.median(found[block]) for block in both])
     everywhere = np.array(list(launches.values()))
@@ -84,9 +84,9 @@ def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float
     differs = float(np.ptp(cost)) > _ROUNDING * level
     if not (differs and all(map(math.isfinite, (slope, level, error)))):
         # Launching always took the same, or what a file holds are no times of this world.
-        return Levelled(list(found.values()))
+        return Corrected(list(found.values()))
     blocks = [
         usable(sample - slope * (launches.get(block, level) - level) for sample in samples)
         for block, samples in found.items()
     ]
-    return Levelled([block for block in blocks if block], error)
+    return Corrected([block for block in blocks if block], error)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.results.record import Case, Clock, Record, Status
+from harness.results.record import Case, Record, Samples, Status
 
 REMARKS = ("note", "disagreement", "no_kernel_clock", "gate")
 """What a ledger says in words; where its blocks say several things, these are joined."""
@@ -47,9 +47,9 @@ def _one(group: Sequence[Record]) -> Record:
     )
 
 
-def merged_clock(parts: Sequence[Clock]) -> Clock:
+def merged_clock(parts: Sequence[Samples]) -> Samples:
     """The samples one after the other; ``calls`` are the fewest behind one."""
-    return Clock(
+    return Samples(
         tuple(second for part in parts for second in part.seconds),
         min(part.calls for part in parts),
         _joined(part.note for part in parts),

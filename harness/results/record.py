@@ -23,7 +23,7 @@ start to end, by the profiler. launch_event and launch_kernel: the empty kernel 
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class Samples:
     """Samples of one clock: seconds a call each. ``calls`` is the number of calls behind one sample; ``note``
     says what weakens it, such as a host-bound library.
 
@@ -126,7 +126,7 @@ class Record:
     reason: str = ""
     error: float | None = None
     tolerance: float | None = None
-    clocks: dict[str, Clock] = field(default_factory=dict)
+    clocks: dict[str, Samples] = field(default_factory=dict)
     ledger: dict[str, Any] = field(default_factory=dict)
     process: int = 0
     block: int = 0
@@ -161,7 +161,7 @@ class Record:
             ValueError: on anything missing or malformed; the message names it.
         """
         try:
-            clocks = {name: Clock.from_json(clock) for name, clock in data["clocks"].items()}
+            clocks = {name: Samples.from_json(clock) for name, clock in data["clocks"].items()}
             process = int(data.get("process", 0))
             return cls(
                 Case.from_json(data["case"]),

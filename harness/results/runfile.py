@@ -44,15 +44,15 @@ _LONGEST_MESSAGE = 2000
 class Run:
     """What one file holds. ``environment["torn"]`` is True if its last line was cut off and dropped.
 
-    ``records`` has one a case, merged from those of several processes, which are in ``turns`` as the file has
-    them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
+    ``records`` has one a case, merged from those of several processes, which are in ``trials`` as the file
+    has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
     """
 
     environment: dict[str, Any]
     records: list[Record]
     images: list[dict[str, Any]]
     path: Path | None = None
-    turns: list[Record] = field(default_factory=list)
+    trials: list[Record] = field(default_factory=list)
 
 
 def load_run(path: Path | str) -> Run:
@@ -155,7 +155,7 @@ class RunWriter:
         writer._file.seek(end)
         if end and data[end - 1 : end] != b"\n":
             writer._file.write(b"\n")
-        return writer, run.turns
+        return writer, run.trials
 
     def write(self, record: Record) -> None:
         """Appends a record; it is on the disk when this returns."""

@@ -167,7 +167,7 @@ def ratio_interval(
     both, and at least FEWEST_PAIRS, are drawn in pairs, so that what slows both at a time slows no ratio.
 
     ``errors`` are standard errors of the sides that all their blocks share
-    (:class:`harness.results.launch_correction.Levelled`); none when left out.
+    (:class:`harness.results.launch_correction.Corrected`); none when left out.
 
     Raises:
         ValueError: if the confidence is not between 0 and 1.

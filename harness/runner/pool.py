@@ -14,7 +14,7 @@ from typing import Any
 from harness.measure.measurer import Share
 from harness.problems import Laplace
 from harness.results.record import Case, Record
-from harness.runner.schedule import Turn
+from harness.runner.schedule import Trial
 from harness.runner.settings import RunOptions
 from harness.runner.worker_process import Worker, WorkerFailed
 
@@ -29,7 +29,7 @@ def _key_of(case: Case) -> _Key:
     return case.backend, case.device
 
 
-class Crew:
+class Pool:
     """The live worker of each backend's device. A context manager: none outlives it.
 
     ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
@@ -61,13 +61,13 @@ class Crew:
                     # It has ended its worker, and would again.
                     self._failed[case] = record
 
-    def measure(self, turn: Turn, share: Share) -> tuple[Record, list[dict[str, Any]]]:
-        """The record of a turn and the pictures that came with it."""
-        case = turn.case
+    def measure(self, trial: Trial, share: Share) -> tuple[Record, list[dict[str, Any]]]:
+        """The record of a trial and the pictures that came with it."""
+        case = trial.case
         if case in self._failed:
             return self._failed.pop(case), []
         try:
-            worker = self._worker(_key_of(case), turn.block)
+            worker = self._worker(_key_of(case), trial.block)
         except WorkerFailed as error:
             return Record(case, "failed", str(error)), []
         worker.tell({"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)})
@@ -162,7 +162,7 @@ class Crew:
         about = {"backend": case.backend, "device": case.device_key, "caption": case.problem.label}
         return [{"title": title, **about, "png": png} for title, png in fresh.items()]
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> Pool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -13,16 +13,16 @@ from itertools import groupby
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter
-from harness.runner.pool import Crew
+from harness.runner.pool import Pool
 from harness.runner.schedule import (
     Allotment,
     Known,
-    Turn,
+    Trial,
     blocks_a_process,
     first_blocks_end,
     further_blocks_end,
     problem_of,
-    turns,
+    trials,
 )
 from harness.runner.settings import RunOptions
 from harness.runner.telemetry import Snapshot, watched
@@ -35,7 +35,7 @@ LIMIT_SHARE = 4
 class Progress:
     """Where a run is, told between two measurements.
 
-    ``done`` of ``total`` turns (a case in one block) are over; ``last`` is the latest record (None before
+    ``done`` of ``total`` trials (a case in one block) are over; ``last`` is the latest record (None before
     the first), ``next`` the case that comes now (None at the end).
     """
 
@@ -73,9 +73,9 @@ def run_cases(
         look: at the state of a case's device, before and after it is measured.
         pictured: titles of the pictures that are there already.
     """
-    there = {Turn(record.case, record.process, record.block) for record in finished}
-    every = turns(cases, options.processes, options.contexts, options.launch_contexts)
-    left = [turn for turn in every if turn not in there]
+    there = {Trial(record.case, record.process, record.block) for record in finished}
+    every = trials(cases, options.processes, options.contexts, options.launch_contexts)
+    left = [trial for trial in every if trial not in there]
     run = _Run(writer, options, look, skipped or {}, pictured)
     for record in finished:
         run.note(record)
@@ -83,7 +83,7 @@ def run_cases(
 
 
 class _Run:
-    """The turns of a run. ``over`` are the cases that need no other turn."""
+    """The trials of a run. ``over`` are the cases that need no other trial."""
 
     def __init__(
         self,
@@ -112,93 +112,93 @@ class _Run:
         self._known.add(record)
         self._first.setdefault(record.case, record)
 
-    def measure(self, left: Sequence[Turn], progress: Callable[[Progress], None]) -> None:
-        """Every turn, the ones of a process in workers of their own, the ones of a block in contexts of
+    def measure(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
+        """Every trial, the ones of a process in workers of their own, the ones of a block in contexts of
         theirs.
         """
         self._began_at = time.monotonic()
         if self._options.budget:
             ends_at = self._began_at + first_blocks_end(self._options.budget, self._blocks)
             self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
-        self._to_measure = sum(self._is_to_measure(turn) for turn in left)
+        self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         last: Record | None = None
         done = 0
         with shared_folder() as shared:
-            for _, of_process in groupby(left, key=lambda turn: turn.process):
-                with Crew(self._options, shared, self._pictured) as crew:
-                    for _, turns_of_block in groupby(of_process, key=lambda turn: turn.block):
-                        of_block = list(turns_of_block)
+            for _, of_process in groupby(left, key=lambda trial: trial.process):
+                with Pool(self._options, shared, self._pictured) as pool:
+                    for _, trials_of_block in groupby(of_process, key=lambda trial: trial.block):
+                        of_block = list(trials_of_block)
                         enough = self._enough(of_block)
-                        for _, beside in groupby(of_block, key=lambda turn: problem_of(turn.case)):
+                        for _, beside in groupby(of_block, key=lambda trial: problem_of(trial.case)):
                             of_problem = list(beside)
-                            for turn in of_problem:
-                                progress(Progress(done, len(left), last, turn.case))
-                                if turn is of_problem[0]:
-                                    self._prepare(crew, of_problem)
-                                last = self._turn(crew, turn, turn.case in enough) or last
+                            for trial in of_problem:
+                                progress(Progress(done, len(left), last, trial.case))
+                                if trial is of_problem[0]:
+                                    self._prepare(pool, of_problem)
+                                last = self._try(pool, trial, trial.case in enough) or last
                                 done += 1
         progress(Progress(len(left), len(left), last, None))
 
-    def _prepare(self, crew: Crew, of_problem: Sequence[Turn]) -> None:
+    def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares for a problem where a process meets it first: then nobody has compiled anything yet."""
         cases = [
-            turn.case for turn in of_problem if self._is_to_measure(turn) and turn.case not in self._over
+            trial.case for trial in of_problem if self._is_to_measure(trial) and trial.case not in self._over
         ]
         if cases:
             start = time.monotonic()
-            crew.prepare(cases)
+            pool.prepare(cases)
             self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
 
-    def _enough(self, of_block: Sequence[Turn]) -> set[Case]:
+    def _enough(self, of_block: Sequence[Trial]) -> set[Case]:
         """The cases of a block that are known well enough; all of a further one for which time is over."""
         first = of_block[0]
         within = self._options.budget or self._options.contexts_s or math.inf
         ends = further_blocks_end(within, first.process, self._options.processes)
         if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
-            return {turn.case for turn in of_block}
+            return {trial.case for trial in of_block}
         return self._known.enough(of_block)
 
-    def _begins_process(self, turn: Turn) -> bool:
-        return turn.block % self._blocks == 0
+    def _begins_process(self, trial: Trial) -> bool:
+        return trial.block % self._blocks == 0
 
-    def _is_to_measure(self, turn: Turn) -> bool:
-        """Whether a turn has a share of the budget's time: further blocks take what a suite grants them."""
-        return self._begins_process(turn) and turn.case not in self._reasons
+    def _is_to_measure(self, trial: Trial) -> bool:
+        """Whether a trial has a share of the budget's time: further blocks take what a suite grants them."""
+        return self._begins_process(trial) and trial.case not in self._reasons
 
-    def _turn(self, crew: Crew, turn: Turn, is_enough: bool) -> Record | None:
-        """The record of a turn, written; None of a case that is over, or known well enough."""
-        case = turn.case
-        self._to_measure -= self._is_to_measure(turn)
+    def _try(self, pool: Pool, trial: Trial, is_enough: bool) -> Record | None:
+        """The record of a trial, written; None of a case that is over, or known well enough."""
+        case = trial.case
+        self._to_measure -= self._is_to_measure(trial)
         if case in self._over or is_enough:
             return None
         if case in self._reasons:
             record = Record(case, "skipped", self._reasons[case])
         else:
-            record = self._measured(crew, turn)
-        record = record.in_block(turn.process, turn.block)
+            record = self._measured(pool, trial)
+        record = record.in_block(trial.process, trial.block)
         self.note(record)
         self._writer.write(record)
         return record
 
-    def _measured(self, crew: Crew, turn: Turn) -> Record:
+    def _measured(self, pool: Pool, trial: Trial) -> Record:
         start = time.monotonic()
         granted = None
-        if self._allotment and self._begins_process(turn):
+        if self._allotment and self._begins_process(trial):
             granted = self._allotment.seconds(start, 1 + self._to_measure)
-        share = self._options.share(turn.case, turn.is_lean)
-        if turn.case in self._first:
-            share = share.after(self._first[turn.case].clocks)
+        share = self._options.share(trial.case, trial.is_primary_only)
+        if trial.case in self._first:
+            share = share.after(self._first[trial.case].clocks)
         if granted:
             share = replace(share, seconds=granted)
 
         def once() -> Record:
-            record, images = crew.measure(turn, share)
+            record, images = pool.measure(trial, share)
             for image in images:
                 self._writer.write_image(image)
             return record
 
-        record = watched(once, lambda: self._look(turn.case))
-        wall = time.monotonic() - start + self._prepared.pop(turn.case, 0.0)
+        record = watched(once, lambda: self._look(trial.case))
+        wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
         return replace(record, ledger={**record.ledger, "wall_seconds": wall})

@@ -16,9 +16,9 @@ from statistics import median
 from typing import NamedTuple
 
 from harness.problems import Empty, Problem
-from harness.results.launch_correction import Launches, Levelled
+from harness.results.launch_correction import Corrected, Launches
 from harness.results.merge import merged_clock
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.statistics import BAND
 from harness.results.stopping import NARROW, mean_is_narrow, ratio_is_told
 
@@ -35,7 +35,7 @@ LIMIT_BLOCKS = 2
 """Blocks of a process in which a limit is measured: no verdict rests on it."""
 
 
-class Turn(NamedTuple):
+class Trial(NamedTuple):
     """A case in one of the blocks that measure it, and the process that the block is of."""
 
     case: Case
@@ -43,16 +43,16 @@ class Turn(NamedTuple):
     block: int
 
     @property
-    def is_lean(self) -> bool:
+    def is_primary_only(self) -> bool:
         """Whether only the primary clock is taken, and what the net ratio needs: a verdict rests on these,
         and on as many blocks as the time allows. The first block takes all clocks.
         """
         return self.block > 0
 
 
-def turns(
+def trials(
     cases: Sequence[Case], processes: int, contexts: Mapping[str, int], launches: int = 0
-) -> Iterator[Turn]:
+) -> Iterator[Trial]:
     """All cases in the first block of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
@@ -74,7 +74,7 @@ def turns(
             if further:
                 sides = [case for case in sides if _is_measured_alone(case, contexts)]
             first = block % max(1, len(sides))
-            yield from (Turn(case, process, block) for case in sides[first:] + sides[:first])
+            yield from (Trial(case, process, block) for case in sides[first:] + sides[:first])
 
 
 def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:
@@ -116,7 +116,7 @@ class Known:
 
     def __init__(self, blocks: int, launches: int = 0) -> None:
         self._blocks, self._launches_after = blocks, launches
-        self._clocks: dict[Case, list[Clock]] = {}
+        self._clocks: dict[Case, list[Samples]] = {}
         self._launches = Launches()
 
     def add(self, record: Record) -> None:
@@ -126,7 +126,7 @@ class Known:
         if clock and clock.seconds:
             self._clocks.setdefault(record.case, []).append(clock)
 
-    def enough(self, of_block: Sequence[Turn]) -> set[Case]:
+    def enough(self, of_block: Sequence[Trial]) -> set[Case]:
         """The cases of a block that need not be measured in it: those of problems whose verdicts of one
         device against another are settled; on one device alone, whose times are known well.
 
@@ -134,15 +134,15 @@ class Known:
         """
         if of_block[0].block % self._blocks // (1 + self._launches_after) < LEAST_BLOCKS:
             return set()
-        groups = groupby(of_block, key=lambda turn: problem_of(turn.case))
-        sides = ([turn.case for turn in group] for _, group in groups)
+        groups = groupby(of_block, key=lambda trial: problem_of(trial.case))
+        sides = ([trial.case for trial in group] for _, group in groups)
         return {case for cases in sides if self._are_told(cases) for case in cases}
 
     def _are_told(self, cases: Sequence[Case]) -> bool:
         if self._launches_after and isinstance(cases[0].problem, Empty):
             # The more is known of launching, the more of all else.
             return False
-        sides = {case: self._levelled(case) for case in cases}
+        sides = {case: self._corrected(case) for case in cases}
         times = {case: [median(block) for block in side.blocks] for case, side in sides.items()}
         if len({case.device_key for case in cases}) == 1:
             return all(mean_is_narrow(each, NARROW) for each in times.values())
@@ -152,16 +152,16 @@ class Known:
             if one.device_key != other.device_key
         )
 
-    def _levelled(self, case: Case) -> Levelled:
+    def _corrected(self, case: Case) -> Corrected:
         found = self._clocks.get(case)
-        return self._launches.levelled(case.device_key, merged_clock(found) if found else None)
+        return self._launches.corrected(case.device_key, merged_clock(found) if found else None)
 
 
 @dataclass
 class Allotment:
     """Shares what is left of the time for the first blocks of a run among its turns that are left.
 
-    ends_at: on the clock that :meth:`seconds` is asked with. longest: a turn's seconds of timing at most.
+    ends_at: on the clock that :meth:`seconds` is asked with. longest: a trial's seconds of timing at most.
     """
 
     ends_at: float
@@ -169,12 +169,12 @@ class Allotment:
     _overheads: list[float] = field(default_factory=list)
 
     def seconds(self, now: float, left: int) -> float:
-        """Seconds of timing for the next turn of ``left``: never none, as every case is to be measured."""
+        """Seconds of timing for the next trial of ``left``: never none, as every case is to be measured."""
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
         return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
 
     def spent(self, total: float, granted: float, timed: float) -> None:
-        """Takes note of a turn: its seconds in all, those granted for timing, and those that timing took.
+        """Takes note of a trial: its seconds in all, those granted for timing, and those that timing took.
 
         Timing that took more than was granted would again: it is overhead.
         """

@@ -19,7 +19,7 @@ from harness.measure.source_cache import shared_folder
 from harness.results import statistics as stats
 from harness.results.launch_correction import Launches
 from harness.results.merge import merged_clock
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
 from harness.results.statistics import Blocks
 from harness.runner.settings import RunOptions
@@ -96,7 +96,7 @@ def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
     launches = Launches(run.records)
     for record in run.records:
         # What the blocks share of error both halves share, and no ratio of the two has it.
-        blocks = launches.levelled(record.case.device_key, record.clocks.get("queue")).blocks
+        blocks = launches.corrected(record.case.device_key, record.clocks.get("queue")).blocks
         if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
             sides.setdefault(record.case.device_key, []).append(blocks)
     if not sides:
@@ -119,7 +119,7 @@ def _halved(blocks: Blocks, rng: np.random.Generator) -> str:
     return _verdict(drawn[:half], drawn[half : 2 * half])
 
 
-def verdict(first: Clock, second: Clock) -> str:
+def verdict(first: Samples, second: Samples) -> str:
     """What a run would say of the first side: same, faster, slower or ambiguous."""
     return _verdict(*(stats.blocks(clock.seconds, clock.blocks) for clock in (first, second)))
 
@@ -131,7 +131,7 @@ def _verdict(first: Blocks, second: Blocks) -> str:
 def _device(
     device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, progress: Callable[[str], None]
 ) -> SelfTest:
-    parts: dict[tuple[Case, int, int], list[Clock]] = {}
+    parts: dict[tuple[Case, int, int], list[Samples]] = {}
     try:
         with shared_folder() as shared:
             for process in range(options.processes):
@@ -147,7 +147,7 @@ def _device(
 
 def _process(
     device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, shared: str, process: int
-) -> Iterator[tuple[tuple[Case, int, int], Clock]]:
+) -> Iterator[tuple[tuple[Case, int, int], Samples]]:
     """The clocks that two fresh workers take, one a side, of each case as often as there are comparisons.
 
     With each its case, the number of its comparison, and its side.
@@ -174,8 +174,8 @@ def _process(
             worker.kill()
 
 
-def _clock(worker: Worker, case: Case, options: RunOptions) -> Clock:
-    share = asdict(options.share(case, lean=True))
+def _clock(worker: Worker, case: Case, options: RunOptions) -> Samples:
+    share = asdict(options.share(case, primary_only=True))
     answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, options.limit_s)
     record = Record.from_json(answer["record"])
     if record.status != "ok":

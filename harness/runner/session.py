@@ -183,7 +183,7 @@ def plan_resumed(path: Path) -> Plan:
     changes += [plan.missing[name] for name in were if changes and name in plan.missing]
     if not changes:
         planned = set(plan.cases)
-        strange = [turn.case for turn in begun.turns if turn.case not in planned]
+        strange = [trial.case for trial in begun.trials if trial.case not in planned]
         changes = [f"{case.device_key} {case.problem.label} is no case of it now" for case in strange[:1]]
     if changes:
         raise ValueError(

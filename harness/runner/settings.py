@@ -60,9 +60,11 @@ class RunOptions:
         """Whether the device of that key has several contexts in a process: one in each block."""
         return self.contexts.get(key, 1) > 1
 
-    def share(self, case: Case, lean: bool) -> Share:
-        """What one of the blocks that measure a case has to do; a lean one shares it with all contexts."""
-        if lean and isinstance(case.problem, Empty):
-            return Share(LAUNCH_SAMPLES, self.case_seconds / self.processes, lean, self.samples)
-        blocks = self.processes * (contexts_of(case, self.contexts) if lean else 1)
-        return Share(-(-self.samples // blocks), self.case_seconds / blocks, lean, self.samples)
+    def share(self, case: Case, primary_only: bool) -> Share:
+        """What one of the blocks that measure a case has to do; a primary-only one shares it with all
+        contexts.
+        """
+        if primary_only and isinstance(case.problem, Empty):
+            return Share(LAUNCH_SAMPLES, self.case_seconds / self.processes, primary_only, self.samples)
+        blocks = self.processes * (contexts_of(case, self.contexts) if primary_only else 1)
+        return Share(-(-self.samples // blocks), self.case_seconds / blocks, primary_only, self.samples)

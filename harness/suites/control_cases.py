@@ -24,7 +24,7 @@ def with_controls(
 ) -> list[Case]:
     """The cases with their controls among them.
 
-    The empty kernels are first: what is levelled with them (:mod:`harness.results.launch_correction`) is
+    The empty kernels are first: what is corrected with them (:mod:`harness.results.launch_correction`) is
     measured in contexts as fresh. The A/A case of each device follows the cases of its problem, the one that
     most devices run, so that it is measured beside its twin.
     """

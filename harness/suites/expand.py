@@ -24,7 +24,7 @@ from harness.suites.schema import (
     Suite,
     Sweep,
 )
-from harness.variants.axes import BandwidthVariant, LaunchVariant, Plain, Variant
+from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, Variant
 
 Block = ReductionBlock | LaplaceBlock
 Cache = Literal["hot", "cold"]
@@ -146,7 +146,7 @@ def _rungs(choice: Choice) -> tuple[Variant | None, ...]:
 
 def _variant(problem: Problem, rung: Variant | None, device: DeviceInfo) -> Variant:
     if not _has_own_kernels(device):
-        return Plain()
+        return LibraryVariant()
     return rung or default_variant(problem, device)
 
 
@@ -175,7 +175,7 @@ def _bandwidth_cases(block: BandwidthBlock, devices: Sequence[DeviceInfo]) -> It
         for nbytes, direction, dtype in axes
     ]
     for problem, cache, device in product(problems, block.caches, meant):
-        base = Case(device.backend, device.index, problem, Plain(), cast(Cache, cache))
+        base = Case(device.backend, device.index, problem, LibraryVariant(), cast(Cache, cache))
         for variant in _sweep(block.cpu if device.kind == "cpu" else block.gpu):
             yield replace(base, variant=variant)
 
@@ -206,7 +206,7 @@ def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceIn
         problem = Bandwidth(direction, _LIMIT_DTYPE, -(-nbytes // _LIMIT_ITEMSIZE))
         for device in where:
             sweep = suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu
-            base = Case(device.backend, device.index, problem, Plain(), cache, "limit")
+            base = Case(device.backend, device.index, problem, LibraryVariant(), cache, "limit")
             yield from (replace(base, variant=variant) for variant in _sweep(sweep))
 
 

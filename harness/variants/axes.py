@@ -86,13 +86,13 @@ class LaunchVariant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plain:
+class LibraryVariant:
     """No axes: a library's one call."""
 
     kind: ClassVar[str] = "plain"
 
 
-Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | Plain
+Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | LibraryVariant
 
 _WIDTHS = (1, 2, 4, 8, 16)
 _WIDER = (32, 64)
@@ -133,7 +133,7 @@ AXES: dict[str, dict[str, tuple[Any, ...]]] = {
 """Every axis by kind of variant, with the values it may take."""
 
 _KINDS: dict[str, type[Any]] = {
-    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, LaunchVariant, Plain)
+    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, LaunchVariant, LibraryVariant)
 }
 
 
@@ -222,4 +222,4 @@ def group_items(variant: Variant) -> int:
     """Work-items of one work-group."""
     if isinstance(variant, LaplaceVariant):
         return variant.group_width * variant.group_height
-    return 1 if isinstance(variant, (LaunchVariant, Plain)) else variant.group_size
+    return 1 if isinstance(variant, (LaunchVariant, LibraryVariant)) else variant.group_size

@@ -143,7 +143,7 @@ def test_run_in_several_processes_with_controls(harness: Harness) -> None:
     assert shown.code == 0, shown.err
     run = load_run("my.jsonl")
     assert run.environment["options"]["processes"] == 2
-    assert len(run.turns) == 2 * len(run.records) == 6
+    assert len(run.trials) == 2 * len(run.records) == 6
     (pair,) = twins(run.records)
     assert pair[1].case.role == "control"
     assert set(pair[1].clocks["queue"].blocks) == {0, 1}

@@ -14,13 +14,13 @@ from rich.table import Table
 from harness.cli.render import LAST, SPARE
 from harness.cli.terminal import Watcher, console, print_table, show_table
 from harness.problems import Laplace, Problem, Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.runner.run import Progress
-from harness.variants.axes import Plain, label
+from harness.variants.axes import LibraryVariant, label
 from reports import terminal_table
 from tests.support.report_data import record, reduction, run_of, variant_of
 
-CASE = Case("numpy", 0, Reduction("minmax", "int32", (50, 40)), Plain())
+CASE = Case("numpy", 0, Reduction("minmax", "int32", (50, 40)), LibraryVariant())
 
 
 def test_plain_table_is_ascii_whole_and_literal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,7 +164,7 @@ def test_progress_on_a_terminal_is_drawn_only_when_told(monkeypatch: pytest.Monk
 def test_progress_elsewhere_is_a_line_a_case(capsys: pytest.CaptureFixture[str]) -> None:
     with Watcher() as watcher:
         watcher(Progress(0, 10, None, CASE))
-        watcher(Progress(1, 10, Record(CASE, "ok", clocks={"queue": Clock((3e-6, 1e-6, 2e-6))}), CASE))
+        watcher(Progress(1, 10, Record(CASE, "ok", clocks={"queue": Samples((3e-6, 1e-6, 2e-6))}), CASE))
         watcher(Progress(2, 10, Record(CASE, "skipped", "too large"), None))
     assert capsys.readouterr().err.splitlines() == [
         "[ 1/10] numpy:0 minmax int32 50x40: 2.0 us",
@@ -173,7 +173,7 @@ def test_progress_elsewhere_is_a_line_a_case(capsys: pytest.CaptureFixture[str])
 
 
 def test_progress_elsewhere_tells_of_a_further_block_once(capsys: pytest.CaptureFixture[str]) -> None:
-    measured = Record(CASE, "ok", clocks={"queue": Clock((2e-6,))})
+    measured = Record(CASE, "ok", clocks={"queue": Samples((2e-6,))})
     again = [measured.in_block(0, block) for block in (0, 1, 1, 2)]
     with Watcher() as watcher:
         for done, record in enumerate([*again, again[-1]], 1):

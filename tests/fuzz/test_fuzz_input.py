@@ -22,11 +22,11 @@ from skimage.io import imsave
 import reports
 from harness.measure.photograph import ImageError, image_size, source_image
 from harness.problems import Laplace, Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run, RunWriter, load_run
 from harness.suites.expand import expand, skip_reason
 from harness.suites.schema import Suite, SuiteError, load_suite, suite_names
-from harness.variants.axes import Plain, ReductionVariant
+from harness.variants.axes import LibraryVariant, ReductionVariant
 from tests.support.command import LAPLACE, SUITE
 from tests.support.fake_backend import DEVICE
 from tests.unit.reports.test_report import HOSTILE, Page
@@ -194,7 +194,11 @@ def test_suites_with_odd_values(tables: dict[str, Any]) -> None:
 @cache
 def lines() -> tuple[dict[str, Any], ...]:
     """The lines of a run: machine, a measured reduction and filter, a failure, a picture."""
-    clocks = {"queue": Clock((1e-6, 2e-6), 8, "note"), "launch": Clock((1e-7,)), "event": Clock((1e-6,))}
+    clocks = {
+        "queue": Samples((1e-6, 2e-6), 8, "note"),
+        "launch": Samples((1e-7,)),
+        "event": Samples((1e-6,)),
+    }
     ledger: dict[str, Any] = {
         "launches": [{"kernel": "reduce", "num_groups": [4], "group_size": [64]}],
         "note": "",
@@ -209,9 +213,11 @@ def lines() -> tuple[dict[str, Any], ...]:
             reduction = Case("opencl", 0, Reduction("min", "int32", (7,)), ReductionVariant())
             writer.write(Record(reduction, "ok", "", 0.0, 0.0, clocks, ledger))
             writer.write(
-                Record(Case("opencl", 0, problem, Plain(), "cold"), "ok", "", 0.0, 0.0, clocks, ledger)
+                Record(
+                    Case("opencl", 0, problem, LibraryVariant(), "cold"), "ok", "", 0.0, 0.0, clocks, ledger
+                )
             )
-            writer.write(Record(Case("cuda", 0, problem, Plain()), "failed", "it fell over"))
+            writer.write(Record(Case("cuda", 0, problem, LibraryVariant()), "failed", "it fell over"))
             writer.write_image(
                 {"title": "original", "backend": "b", "device": "d", "caption": "c", "png": "AAAA"}
             )

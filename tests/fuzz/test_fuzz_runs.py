@@ -32,7 +32,7 @@ from harness.runner import session
 from harness.runner.resuming import suite_content
 from harness.runner.selftest import selftest_of
 from harness.suites.schema import suite_text
-from harness.variants.axes import LaunchVariant, Plain
+from harness.variants.axes import LaunchVariant, LibraryVariant
 from harness.variants.ladders import LADDERS
 from reports.page import page as page_of
 from tests.support.fake_backend import DEVICE
@@ -75,7 +75,7 @@ def run_lines() -> list[Line]:
         *(record("opencl", Bandwidth("copy", "uint8", 2**22), 4e-6), limit("read", 4 * 2560**2, 1e12)),
         limit("copy", 640**2, 1e12),
         with_blocks(Record(empty, "ok"), *many),
-        Record(Case("cuda", 0, laplace(9), Plain(), "cold"), "failed", "it fell over"),
+        Record(Case("cuda", 0, laplace(9), LibraryVariant(), "cold"), "failed", "it fell over"),
         *rungs,
     ]
     asked = {"suite": "smoke", "backends": ["opencl"], "devices": [], "image": None, "samples": 3, "seed": 1,

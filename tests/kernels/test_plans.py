@@ -36,7 +36,7 @@ from harness.variants.axes import (
     BandwidthVariant,
     LaplaceVariant,
     LaunchVariant,
-    Plain,
+    LibraryVariant,
     ReductionVariant,
     Variant,
     variant_from_json,
@@ -212,7 +212,7 @@ def test_relaunching_ends_with_one_partial_result(size: int) -> None:
 def test_a_variant_of_another_kind_is_refused() -> None:
     for problem, variant in (
         (Reduction("min", "int32", (9,)), LaplaceVariant()),
-        (Bandwidth("read", "int32", 9), Plain()),
+        (Bandwidth("read", "int32", 9), LibraryVariant()),
     ):
         with pytest.raises(TypeError, match="no plan for"):
             plan(problem, variant, GPU)

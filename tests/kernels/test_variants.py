@@ -19,7 +19,7 @@ from harness.variants.axes import (
     BandwidthVariant,
     LaplaceVariant,
     LaunchVariant,
-    Plain,
+    LibraryVariant,
     ReductionVariant,
     Variant,
     difference,
@@ -31,7 +31,13 @@ from harness.variants.axes import (
 from harness.variants.ladders import LADDERS
 
 ROOT = Path(__file__).parents[2]
-KINDS: list[Variant] = [ReductionVariant(), LaplaceVariant(), BandwidthVariant(), LaunchVariant(), Plain()]
+KINDS: list[Variant] = [
+    ReductionVariant(),
+    LaplaceVariant(),
+    BandwidthVariant(),
+    LaunchVariant(),
+    LibraryVariant(),
+]
 
 GPU = DeviceInfo(
     backend="opencl",
@@ -187,7 +193,7 @@ def test_a_rung_changes_one_axis(name: str) -> None:
 @pytest.mark.parametrize(
     ("variant", "problem", "device", "reason"),
     [
-        (Plain(), Reduction("min", "int8", (9,)), GPU, "takes a reduction variant, not a plain one"),
+        (LibraryVariant(), Reduction("min", "int8", (9,)), GPU, "takes a reduction variant, not a plain one"),
         (ReductionVariant(), Bandwidth("read", "int8", 9), GPU, "takes a bandwidth variant"),
         (
             ReductionVariant(group_size=512),
@@ -362,5 +368,5 @@ def test_violations(variant: Variant, problem: Problem, device: DeviceInfo, reas
 def test_group_items() -> None:
     assert group_items(ReductionVariant(group_size=64)) == 64
     assert group_items(LaplaceVariant(group_width=16, group_height=4)) == 64
-    assert group_items(Plain()) == 1
+    assert group_items(LibraryVariant()) == 1
     assert PER_PROBLEM in AXES["reduction"]["groups"]

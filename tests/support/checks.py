@@ -42,17 +42,17 @@ def runs(backend: Backend, problem: Problem) -> bool:
     return backend.unsupported(problem, backend.default_variant(problem)) is None
 
 
-def departs(backend: Backend, problem: Reduction, array: Array) -> bool:
+def deviates(backend: Backend, problem: Reduction, array: Array) -> bool:
     """Whether a library says that it answers otherwise for values as in ``array``."""
     if not array.size:
         return False
-    departures = backend.departures(problem)
+    known_deviations = backend.known_deviations(problem)
     limits = None if problem.element.is_float else np.iinfo(problem.dtype)
     extremes = (limits.min, limits.max) if limits else (-np.inf, np.inf)
     return (
-        ("nan" in departures and bool(np.isnan(array).any()))
-        or ("extreme" in departures and array.min() == array.max() in extremes)
-        or ("infinity" in departures and bool(np.isinf(array).all()))
+        ("nan" in known_deviations and bool(np.isnan(array).any()))
+        or ("extreme" in known_deviations and array.min() == array.max() in extremes)
+        or ("infinity" in known_deviations and bool(np.isinf(array).all()))
     )
 
 
@@ -79,7 +79,7 @@ def check_reduction(backend: Backend, op: str, array: Array, variant: Variant | 
     with skipping():
         answer = backend.reduce(op, array, variant)
     outcome = problem.verify(answer, array)
-    is_right = outcome.ok or (departs(backend, problem, array) and _may_be(backend, problem, array, answer))
+    is_right = outcome.ok or (deviates(backend, problem, array) and _may_be(backend, problem, array, answer))
     assert is_right, f"{problem.label}, {variant}: {outcome.message}"
     assert types_of(answer) == expected_types(problem), f"{problem.label}, {variant}"
 
@@ -91,10 +91,10 @@ def _may_be(backend: Backend, problem: Reduction, array: Array, answer: Any) -> 
     values = answer[:2] if isinstance(answer, tuple) else (answer,)
     elements = np.abs(array) if problem.op == "norm_inf" else array
     numbers = elements[~np.isnan(elements)]
-    departures = backend.departures(problem)
-    if "extreme" in departures and len(np.unique(numbers)) <= 1:
+    known_deviations = backend.known_deviations(problem)
+    if "extreme" in known_deviations and len(np.unique(numbers)) <= 1:
         return all(value == 0 or value in numbers for value in values)
-    if "infinity" in departures and np.isinf(numbers).all():
+    if "infinity" in known_deviations and np.isinf(numbers).all():
         numbers = np.append(numbers, np.array([-1, 1], array.dtype) * np.finfo(array.dtype).max)
     return not numbers.size or all(np.isnan(value) or value in numbers for value in values)
 

@@ -27,9 +27,9 @@ import numpy as np
 from backends import errors
 from backends.base import Backend, Gate, Prepared
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
-from harness.measure.turns import Turns
+from harness.measure.rotation import Rotation
 from harness.problems import Empty, Problem, Reduction
-from harness.variants.axes import Plain, Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 ENVIRONMENT = "FAKE_FAULTS"
 DIARY = "FAKE_DIARY"
@@ -120,7 +120,7 @@ class FakeBackend(Backend):
         return "the fake cannot" if fault_of(problem) == "unsupported" else None
 
     def default_variant(self, problem: Problem) -> Variant:
-        return Plain()
+        return LibraryVariant()
 
     def upload(self, host: Array) -> DeviceArray:
         if self.lost:
@@ -236,11 +236,11 @@ class FakePrepared(Prepared):
         return clock.empty if isinstance(self.problem, Empty) else clock.call
 
 
-def turns_on(backend: FakeBackend, sources: int = 1, op: str = "min") -> Turns:
+def rotation_on(backend: FakeBackend, sources: int = 1, op: str = "min") -> Rotation:
     """Calls of a reduction on so many sources in turn."""
     problem = Reduction(op, "int32", (100,))
     source = backend.upload(problem.pack(problem.make_source(1)))
-    return Turns(FakePrepared(backend, problem, [source] * sources), sources)
+    return Rotation(FakePrepared(backend, problem, [source] * sources), sources)
 
 
 FAULTS: dict[str, Any] = {

@@ -12,11 +12,11 @@ from harness.results.record import Case, Record
 from harness.results.runfile import Run, RunWriter, load_run
 from harness.runner.run import Progress, run_cases
 from harness.runner.settings import RunOptions
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend
 
 CLASSES = {"fake": f"{FakeBackend.__module__}:{FakeBackend.__name__}"}
-CASES = [Case("fake", 0, Reduction(op, "int32", (1000,)), Plain()) for op in OPS]
+CASES = [Case("fake", 0, Reduction(op, "int32", (1000,)), LibraryVariant()) for op in OPS]
 OPTIONS = RunOptions(samples=3, case_seconds=0.05, limit_s=20, classes=CLASSES)
 
 

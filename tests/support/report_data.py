@@ -15,9 +15,9 @@ import pandas as pd
 
 from harness.problems import OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import STUDY_DTYPES
-from harness.results.record import Case, Clock, Record, Role, Status
+from harness.results.record import Case, Record, Role, Samples, Status
 from harness.results.runfile import Run
-from harness.variants.axes import BandwidthVariant, LaplaceVariant, Plain, ReductionVariant, Variant
+from harness.variants.axes import BandwidthVariant, LaplaceVariant, LibraryVariant, ReductionVariant, Variant
 
 GPU = "0000:3b:00.0"
 REDUCTION = ReductionVariant(vector_width=4, loads_in_flight=4, groups=8)
@@ -62,7 +62,7 @@ def environment(*devices: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def variant_of(problem: Problem, backend: str) -> Variant:
     """The variant that the synthetic backends run."""
     if backend in ("cupy", "numpy"):
-        return Plain()
+        return LibraryVariant()
     if isinstance(problem, Bandwidth):
         return BandwidthVariant(vector_width=4)
     return LAPLACE if isinstance(problem, Laplace) else REDUCTION
@@ -87,11 +87,11 @@ def record(
     case = Case(backend, index, problem, variant or variant_of(problem, backend), cache, role)
     clocks = {}
     if status == "ok":
-        clocks["queue"] = Clock((queue * 0.99, queue, queue * 1.01), 100, note)
-        clocks["round_trip"] = Clock((queue + 18e-6,))
+        clocks["queue"] = Samples((queue * 0.99, queue, queue * 1.01), 100, note)
+        clocks["round_trip"] = Samples((queue + 18e-6,))
         if launch is not None:
-            clocks["launch"] = Clock((launch,) * 3, 100)
-            clocks["event"] = Clock((queue + 1e-6,))
+            clocks["launch"] = Samples((launch,) * 3, 100)
+            clocks["event"] = Samples((queue + 1e-6,))
     return Record(
         case, status, reason, 0.0 if status == "ok" else None, 0.0, clocks, {"result_location": location}
     )
@@ -229,5 +229,5 @@ def row_of(table: pd.DataFrame, number: int = 0) -> Any:
 def with_blocks(original: Record, *medians: float) -> Record:
     """The record with eight samples in each of several contexts."""
     seconds = [median * (1 + 1e-4 * step) for median in medians for step in range(8)]
-    clock = Clock(tuple(seconds), 100, "", tuple(block for block in range(len(medians)) for _ in range(8)))
+    clock = Samples(tuple(seconds), 100, "", tuple(block for block in range(len(medians)) for _ in range(8)))
     return replace(original, clocks={"queue": clock})

@@ -13,9 +13,9 @@ from backends.common.library_backend import nan_in_extremes
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import NvidiaBackend
 from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
-from harness.devices import Departure
+from harness.devices import KnownDeviation
 from harness.problems import Array, Laplace, Reduction
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.checks import check_reduction
 from tests.support.fake_cuda import FakeDriver, FakeNpp
 
@@ -64,7 +64,9 @@ def test_reductions_of_npp(backend: Backend) -> None:
 def test_prepared_calls(backend: Backend) -> None:
     problem = Reduction("minmax", "int16", (4, 5))
     hosts = [problem.make_source(seed) // (seed + 1) for seed in range(2)]
-    with backend.prepare(problem, Plain(), [backend.upload(problem.pack(host)) for host in hosts]) as ready:
+    with backend.prepare(
+        problem, LibraryVariant(), [backend.upload(problem.pack(host)) for host in hosts]
+    ) as ready:
         with pytest.raises(BackendError, match="npp: there is no result before a call"):
             ready.result()
         for i in (0, 1, 2):
@@ -76,7 +78,9 @@ def test_prepared_calls(backend: Backend) -> None:
         assert ready.result_location == "device"
         assert ready.accumulator == "int16"
         assert ready.note == "nppiMinMax_16s_C1R_Ctx"
-    with backend.prepare(Reduction("max", "float64", (3,)), Plain(), [backend.upload(np.ones(3))]) as ready:
+    with backend.prepare(
+        Reduction("max", "float64", (3,)), LibraryVariant(), [backend.upload(np.ones(3))]
+    ) as ready:
         assert ready.note.endswith("; a NaN may be passed over, not propagated")
 
 
@@ -89,16 +93,16 @@ def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: F
     assert driver.called.count("cuEventRecord") == 2
 
 
-def departing(monkeypatch: pytest.MonkeyPatch, departure: Departure, answer: Any) -> Backend:
+def departing(monkeypatch: pytest.MonkeyPatch, deviation: KnownDeviation, answer: Any) -> Backend:
     """A backend that says that it departs, and gives one answer to everything."""
     opened = open_backend("numpy")
-    monkeypatch.setattr(opened, "departures", lambda _: frozenset({departure}))
+    monkeypatch.setattr(opened, "known_deviations", lambda _: frozenset({deviation}))
     monkeypatch.setattr(opened, "reduce", lambda *_: answer)
     return opened
 
 
 @pytest.mark.parametrize(
-    ("departure", "op", "values", "answer", "is_allowed"),
+    ("deviation", "op", "values", "answer", "is_allowed"),
     [
         ("nan", "min", [3, np.nan, 5], 5, True),
         ("nan", "min", [3, np.nan, 5], np.nan, True),
@@ -114,14 +118,14 @@ def departing(monkeypatch: pytest.MonkeyPatch, departure: Departure, answer: Any
 )
 def test_a_library_that_departs_may_not_answer_anything(
     monkeypatch: pytest.MonkeyPatch,
-    departure: Departure,
+    deviation: KnownDeviation,
     op: str,
     values: list[float],
     answer: Any,
     is_allowed: bool,
 ) -> None:
     typed = tuple(map(np.float32, answer)) if isinstance(answer, tuple) else np.float32(answer)
-    backend = departing(monkeypatch, departure, typed)
+    backend = departing(monkeypatch, deviation, typed)
     array = np.array(values, np.float32)
     if is_allowed:
         check_reduction(backend, op, array)
@@ -143,7 +147,7 @@ def test_a_mean_propagates_nan_in_every_library() -> None:
 
 def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) -> None:
     problem = Reduction("minmax", "int16", (4, 5))
-    with backend.prepare(problem, Plain(), [backend.upload(problem.make_source(0))]) as prepared:
+    with backend.prepare(problem, LibraryVariant(), [backend.upload(problem.make_source(0))]) as prepared:
         for seconds, spins in ((0.25, [0, 250_000_000]), (1e-3, [0, 250_000_000, 1_000_000])):
             gate = backend.gate(prepared, seconds)
             assert gate is not None
@@ -182,7 +186,7 @@ def test_the_events_of_opencv_are_on_its_own_stream(
     problem = Reduction("minmax", "int16", (4, 5))
     with opencv_cuda.OpenCvCudaBackend.open(0) as opened:
         source = opened.upload(problem.make_source(0))
-        with opened.prepare(problem, Plain(), [source]) as prepared:
+        with opened.prepare(problem, LibraryVariant(), [source]) as prepared:
             assert prepared.event_seconds(0) == pytest.approx(2.5e-3)
             assert prepared.result() == problem.reference(source.handle.host)
     default = driver.CU_STREAM_LEGACY
@@ -201,14 +205,14 @@ def test_what_npp_lacks(backend: Backend) -> None:
         (Laplace("eight_negated", "wrap", "laplacian", "uint8", 3, 3), "border replicate only"),
         (Laplace("eight_negated", "replicate", "laplacian", "uint16", 3, 3), "has no uint16"),
     ):
-        assert reason in (backend.unsupported(problem, Plain()) or "")
+        assert reason in (backend.unsupported(problem, LibraryVariant()) or "")
 
 
 def test_a_status_of_npp_is_an_error(backend: Backend) -> None:
     problem = Laplace("eight_negated", "replicate", "laplacian", "uint8", 3, 3, 3)
     source = backend.upload(problem.pack(problem.make_source(0)))
     with (
-        backend.prepare(problem, Plain(), [source]) as ready,
+        backend.prepare(problem, LibraryVariant(), [source]) as ready,
         pytest.raises(BackendError, match=r"NPP, nppiFilterLaplaceBorder_8u_C3R_Ctx: status -17"),
     ):
         ready.enqueue(0)

@@ -28,7 +28,7 @@ from harness.problems import (
     Reduction,
 )
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import BandwidthVariant, Plain, ReductionVariant
+from harness.variants.axes import BandwidthVariant, LibraryVariant, ReductionVariant
 
 cv2 = pytest.importorskip("cv2", reason="OpenCV is not installed: pip install opencv-python-headless")
 
@@ -263,7 +263,7 @@ def test_upload_is_a_copy(backend: Backend) -> None:
     problem = Reduction("max", "int64", (5,))
     uploaded = backend.upload(problem.pack(host))
     host[:] = 99
-    with backend.prepare(problem, Plain(), [uploaded]) as prepared:
+    with backend.prepare(problem, LibraryVariant(), [uploaded]) as prepared:
         with pytest.raises(BackendError, match=r"no result before a call"):
             prepared.result()
         prepared.enqueue(7)
@@ -277,7 +277,7 @@ def test_upload_is_a_copy(backend: Backend) -> None:
     ("problem", "variant", "reason"),
     [
         (Bandwidth("read", "int32", 5), BandwidthVariant(), "measures no limits"),
-        (Empty((((1,), (1,)),)), Plain(), "measures no limits"),
+        (Empty((((1,), (1,)),)), LibraryVariant(), "measures no limits"),
         (Reduction("min", "int32", (5,)), ReductionVariant(), "has no variants"),
     ],
 )

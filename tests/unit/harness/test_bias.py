@@ -12,29 +12,29 @@ from harness.measure.clocks import HOST_BOUND, Budget
 from harness.measure.empty_kernel import disagreement, kernel_seconds, launch_clocks
 from harness.measure.measurer import Measurer, Options, Share
 from harness.problems import Empty, Problem, Reduction
-from harness.results.record import Case, Clock
-from harness.variants.axes import Plain, Variant
-from tests.support.fake_backend import FakeBackend, FakeClock, FakePrepared, turns_on
+from harness.results.record import Case, Samples
+from harness.variants.axes import LibraryVariant, Variant
+from tests.support.fake_backend import FakeBackend, FakeClock, FakePrepared, rotation_on
 
 PROBLEM = Reduction("max", "int32", (1000,))
 SEEN = (Launch("a", (4,), (64,)), Launch("b", (1,), (64,)))
 
 
-def clocks(**microseconds: float) -> dict[str, Clock]:
+def clocks(**microseconds: float) -> dict[str, Samples]:
     """Clocks without noise."""
-    return {name: Clock((us * 1e-6,) * 3) for name, us in microseconds.items()}
+    return {name: Samples((us * 1e-6,) * 3) for name, us in microseconds.items()}
 
 
 def test_the_empty_kernel_is_timed_by_every_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock(call=1.0, empty=1.5e-6))
-    launches = turns_on(backend).launches
+    launches = rotation_on(backend).launches
     seen = KernelTimes((1e-6, 1e-6), SEEN[:1])
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: seen)
     found = launch_clocks(backend, launches, Budget(samples=3), backend.clock.time)
     assert set(found) == {"launch", "launch_event", "launch_kernel"}
     assert found["launch"].seconds == pytest.approx([1.5e-6] * 3, rel=1e-6)
     assert found["launch_event"].seconds == (1.5e-6,) * 3
-    assert found["launch_kernel"] == Clock((1e-6, 1e-6), 1, "1 kernel a call")
+    assert found["launch_kernel"] == Samples((1e-6, 1e-6), 1, "1 kernel a call")
 
 
 def test_the_empty_kernel_has_the_geometry_of_every_launch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_there_is_no_bias_where_launches_are_unknown_or_no_empty_kernel_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     backend = FakeBackend(FakeClock())
-    launches = turns_on(backend).launches
+    launches = rotation_on(backend).launches
     assert launch_clocks(backend, (), Budget(), backend.clock.time) == {}
     monkeypatch.setattr(backend, "unsupported", lambda *_: "no empty kernel")
     assert launch_clocks(backend, launches, Budget(), backend.clock.time) == {}
@@ -67,19 +67,19 @@ def test_the_profiler_gets_as_many_calls_as_the_budget_holds(
     monkeypatch: pytest.MonkeyPatch, call: float, expected: int
 ) -> None:
     asked: list[list[int]] = []
-    turns = turns_on(FakeBackend(FakeClock()))
-    monkeypatch.setattr(turns.prepared, "kernel_times", asked.append)
-    assert kernel_seconds(turns, Clock((call,)), Budget(15, 1.0, least=3)) == (None, None)
+    rotation = rotation_on(FakeBackend(FakeClock()))
+    monkeypatch.setattr(rotation.prepared, "kernel_times", asked.append)
+    assert kernel_seconds(rotation, Samples((call,)), Budget(15, 1.0, least=3)) == (None, None)
     # One more, which does not count.
     assert [len(sources) for sources in asked] == [expected + 1]
 
 
 def test_the_kernel_clock_says_how_many_kernels_a_call_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = turns_on(FakeBackend(FakeClock()))
+    rotation = rotation_on(FakeBackend(FakeClock()))
     seen = KernelTimes((1e-6, 2e-6), SEEN, 1)
-    monkeypatch.setattr(turns.prepared, "kernel_times", lambda _: seen)
-    clock, times = kernel_seconds(turns, None, Budget())
-    assert clock == Clock((1e-6, 2e-6), 1, "2 kernels a call; 1 copy or fill not counted")
+    monkeypatch.setattr(rotation.prepared, "kernel_times", lambda _: seen)
+    clock, times = kernel_seconds(rotation, None, Budget())
+    assert clock == Samples((1e-6, 2e-6), 1, "2 kernels a call; 1 copy or fill not counted")
     assert times is seen
 
 
@@ -99,7 +99,7 @@ def test_the_clocks_of_the_design_agree_given_their_bias() -> None:
         (clocks(event=80, launch_event=3, kernel=90, launch_kernel=1), "event kernel"),
     ],
 )
-def test_more_than_the_bias_is_told(measured: dict[str, Clock], both: str) -> None:
+def test_more_than_the_bias_is_told(measured: dict[str, Samples], both: str) -> None:
     first, second = both.split()
     assert f"by the {first} clock" in disagreement(measured)
     assert f"by the {second} clock" in disagreement(measured)
@@ -114,13 +114,13 @@ def test_more_than_the_bias_is_told(measured: dict[str, Clock], both: str) -> No
         # Nothing is known below a clock without an empty kernel.
         clocks(queue=80, event=200),
         # Enqueueing may take longer than the device does.
-        {**clocks(event=20, launch_event=1, launch=1), "queue": Clock((90e-6,) * 3, 1, HOST_BOUND)},
-        {**clocks(queue=80, launch=1), "event": Clock((float("nan"),))},
+        {**clocks(event=20, launch_event=1, launch=1), "queue": Samples((90e-6,) * 3, 1, HOST_BOUND)},
+        {**clocks(queue=80, launch=1), "event": Samples((float("nan"),))},
         # Noise: the quartiles reach each other.
-        {**clocks(launch=1, event=100, launch_event=1), "queue": Clock((70e-6, 80e-6, 150e-6), 1)},
+        {**clocks(launch=1, event=100, launch_event=1), "queue": Samples((70e-6, 80e-6, 150e-6), 1)},
     ],
 )
-def test_what_bias_or_noise_explains_is_no_contradiction(measured: dict[str, Clock]) -> None:
+def test_what_bias_or_noise_explains_is_no_contradiction(measured: dict[str, Samples]) -> None:
     assert disagreement(measured) == ""
 
 
@@ -131,7 +131,7 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
     )
     backend = FakeBackend(FakeClock(call=20e-6))
     record = Measurer(backend, Options(), backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, Plain()), Share(3)
+        Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
     )
     assert record.status == "ok"
     assert record.clocks["kernel"].seconds == (90e-6,) * 3
@@ -143,7 +143,7 @@ def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: KernelTimes(note="no privileges"))
     backend = FakeBackend(FakeClock())
     record = Measurer(backend, Options(), backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, Plain()), Share(3)
+        Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
     )
     assert record.status == "ok"
     assert "kernel" not in record.clocks

@@ -15,7 +15,7 @@ from harness.results.record import Case
 from harness.runner import session
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
 from harness.suites.schema import Suite, load_suite, suite_names
-from harness.variants.axes import BandwidthVariant, LaunchVariant, Plain, ReductionVariant, Variant
+from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, ReductionVariant, Variant
 from harness.variants.ladders import LADDERS
 
 GPU = DeviceInfo(
@@ -80,7 +80,7 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
     chosen = {(c.backend, c.device): c.variant for c in cases if c.problem == problem}
     assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
     assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
-    assert chosen["cupy", 0] == chosen["numpy", 0] == Plain()
+    assert chosen["cupy", 0] == chosen["numpy", 0] == LibraryVariant()
 
 
 def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:

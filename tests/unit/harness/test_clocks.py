@@ -22,8 +22,8 @@ from harness.measure.clocks import (
     round_trip_seconds,
     slope,
 )
-from harness.measure.turns import Turns
-from tests.support.fake_backend import FakeBackend, FakeClock, turns_on
+from harness.measure.rotation import Rotation
+from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
 
 
 def test_slope_drops_what_is_paid_once() -> None:
@@ -54,7 +54,7 @@ def test_grow_does_not_believe_one_hiccup() -> None:
 @pytest.mark.parametrize("call", [1.5e-6, 20e-6, 3e-3, 40e-3])
 def test_the_queue_recovers_the_true_seconds_whatever_the_fixed_cost(call: float, fixed: float) -> None:
     backend = FakeBackend(FakeClock(call=call, fixed=fixed, enqueue=5e-6))
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=5), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=5), backend.clock.time)
     assert clock.seconds == pytest.approx([call] * 5, rel=1e-6)
     assert clock.note == ""
     assert clock.calls * call >= 2e-3 or 2 * clock.calls == backend.max_gated_launches
@@ -62,7 +62,7 @@ def test_the_queue_recovers_the_true_seconds_whatever_the_fixed_cost(call: float
 
 def test_a_library_that_outwaits_the_gate_is_measured_without_and_marked() -> None:
     backend = FakeBackend(FakeClock(call=3e-3, fixed=1e-4, enqueue=1e-6), synchronous=True)
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=5), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=5), backend.clock.time)
     assert clock.seconds == pytest.approx([3e-3] * 5, rel=1e-2)
     assert HOST_BOUND in clock.note
     assert backend.gates == ATTEMPTS
@@ -70,7 +70,7 @@ def test_a_library_that_outwaits_the_gate_is_measured_without_and_marked() -> No
 
 def test_enqueueing_that_takes_longer_than_assumed_gets_a_gate_that_holds_for_longer() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=1e-3))
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=3, seconds=100), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3, seconds=100), backend.clock.time)
     assert clock.seconds == pytest.approx([1e-6] * 3, rel=1e-6)
     assert (clock.note, 2 * clock.calls) == ("", backend.max_gated_launches)
     # Unheld, behind a gate too short, and twice as the warm-up begins: no other gate was too short.
@@ -80,10 +80,10 @@ def test_enqueueing_that_takes_longer_than_assumed_gets_a_gate_that_holds_for_lo
 def test_a_hiccup_while_a_call_is_enqueued_makes_no_later_cases_gate_longer() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-5, enqueue=50e-3))
     known = backend.enqueue_seconds
-    Queue(backend, turns_on(backend), backend.clock.time).batch(1)
+    Queue(backend, rotation_on(backend), backend.clock.time).batch(1)
     assert backend.enqueue_seconds == known
     backend.clock.enqueue = 4e-6
-    later = Queue(backend, turns_on(backend), backend.clock.time)
+    later = Queue(backend, rotation_on(backend), backend.clock.time)
     for _ in range(20):
         later.batch(100)
     assert backend.enqueue_seconds == pytest.approx(4e-6), "what many calls took is known to the next case"
@@ -99,14 +99,14 @@ def test_a_gate_holds_no_longer_than_it_must() -> None:
         return real(prepared, seconds)
 
     backend.gate = gate  # type: ignore[method-assign]
-    queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert held[-1] == pytest.approx(GRACE + SLACK * 800 * 4e-6, rel=0.01)
 
 
 @pytest.mark.parametrize(("fitting", "longest"), [(799, 400), (390, 200), (10, 8)])
 def test_a_queue_shorter_than_assumed_gets_shorter_batches(fitting: int, longest: int) -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=fitting)
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=5), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=5), backend.clock.time)
     assert clock.seconds == pytest.approx([1e-6] * 5, rel=1e-6)
     assert clock.note == ""
     assert 2 * clock.calls == longest
@@ -114,25 +114,25 @@ def test_a_queue_shorter_than_assumed_gets_shorter_batches(fitting: int, longest
 
 def test_a_launch_that_takes_more_of_the_queue_gets_shorter_batches() -> None:
     backend = FakeBackend(FakeClock(call=1e-9), launches=2)
-    turns = turns_on(backend)
-    turns.prepared.commands_per_launch = 4
-    queue_seconds(backend, turns, Budget(samples=3), backend.clock.time)
+    rotation = rotation_on(backend)
+    rotation.prepared.commands_per_launch = 4
+    queue_seconds(backend, rotation, Budget(samples=3), backend.clock.time)
     assert max(backend.batches) * 2 * 4 == backend.max_gated_launches
 
 
 def test_what_a_queue_turned_out_to_hold_is_remembered() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=390)
     budget = Budget(samples=3)
-    queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert (backend.max_gated_launches, FakeBackend.max_gated_launches) == (200, 800)
     backend.batches.clear()
-    queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert max(backend.batches) == 200
 
 
 def test_a_call_that_waits_now_and_then_shortens_no_other_cases_batches() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=1e-4, enqueue=1e-6), fitting=10)
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert 2 * clock.calls == 8
     assert backend.max_gated_launches == FakeBackend.max_gated_launches
 
@@ -140,7 +140,7 @@ def test_a_call_that_waits_now_and_then_shortens_no_other_cases_batches() -> Non
 def test_the_number_of_calls_is_estimated_and_not_searched() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, fixed=10e-6, enqueue=0.0))
     clock = queue_seconds(
-        backend, turns_on(backend), Budget(samples=3, warm_up=0.05, width=0.0), backend.clock.time
+        backend, rotation_on(backend), Budget(samples=3, warm_up=0.05, width=0.0), backend.clock.time
     )
     # After the warm-up, whose batches double, two looks at N and 2N and three samples of them.
     assert backend.batches[-10:] == [2 * clock.calls, clock.calls] * 2 + [clock.calls, 2 * clock.calls] * 3
@@ -150,7 +150,7 @@ def test_the_number_of_calls_is_estimated_and_not_searched() -> None:
 
 def test_a_slow_call_is_its_own_sample() -> None:
     backend = FakeBackend(FakeClock(call=0.1, fixed=30e-6))
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=4, seconds=100), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=4, seconds=100), backend.clock.time)
     assert clock.calls == 1
     assert clock.seconds == pytest.approx([0.1 + 30e-6] * 4)
     assert set(backend.batches) == {1}
@@ -158,78 +158,78 @@ def test_a_slow_call_is_its_own_sample() -> None:
 
 def test_one_hiccup_does_not_make_a_call_slow() -> None:
     backend = FakeBackend(FakeClock(call=5e-6, jitter=[0.0, 0.2]))
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert clock.seconds == pytest.approx([5e-6] * 3, rel=1e-6)
 
 
 @pytest.mark.parametrize("launches", [1, 3, 100])
 def test_never_more_launches_behind_the_gate_than_fit(launches: int) -> None:
     backend = FakeBackend(FakeClock(call=1e-9), launches=launches)
-    queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert max(backend.batches) * launches <= backend.max_gated_launches
 
 
 def test_a_library_that_does_not_tell_its_launches_is_taken_for_four_a_call() -> None:
     backend = FakeBackend(FakeClock(call=1e-9), launches=0)
-    queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert max(backend.batches) * 4 == backend.max_gated_launches
 
 
 def test_without_a_gate_the_host_shows_and_the_clock_says_so() -> None:
     backend = FakeBackend(FakeClock(call=2e-6, enqueue=5e-6), gated=False)
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert clock.note == HOST_BOUND
     assert clock.seconds == pytest.approx([5e-6] * 3, rel=1e-6)
 
 
 def test_a_call_of_more_launches_than_fit_behind_the_gate_is_host_bound() -> None:
     backend = FakeBackend(FakeClock(), launches=1000)
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert clock.note == HOST_BOUND
     assert clock.seconds == pytest.approx([20e-6] * 3, rel=1e-6)
 
 
 def test_sources_take_turns_across_batches() -> None:
     backend = FakeBackend(FakeClock(call=40e-3))
-    queue_seconds(backend, turns_on(backend, sources=5), Budget(samples=3), backend.clock.time)
+    queue_seconds(backend, rotation_on(backend, sources=5), Budget(samples=3), backend.clock.time)
     assert backend.order == [i % 5 for i in range(len(backend.order))]
 
 
 def test_sources_take_turns_across_clocks() -> None:
     """Had each clock an order of its own, it would begin with sources that are still in the cache."""
     backend = FakeBackend(FakeClock(call=40e-3))
-    turns, budget = turns_on(backend, sources=5), Budget(samples=3)
+    rotation, budget = rotation_on(backend, sources=5), Budget(samples=3)
     for clock in (round_trip_seconds, queue_seconds, round_trip_seconds):
-        clock(backend, turns, budget, backend.clock.time)
-        event_seconds(turns, budget, backend.clock.time)
+        clock(backend, rotation, budget, backend.clock.time)
+        event_seconds(rotation, budget, backend.clock.time)
     assert len(backend.order) > 20
     assert backend.order == [i % 5 for i in range(len(backend.order))]
 
 
 def test_the_profiler_takes_turns_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns = turns_on(FakeBackend(FakeClock()), sources=3)
+    rotation = rotation_on(FakeBackend(FakeClock()), sources=3)
     asked: list[list[int]] = []
-    monkeypatch.setattr(turns.prepared, "kernel_times", asked.append)
-    turns.enqueue()
-    turns.kernel_times(3)
-    turns.kernel_times(1)
+    monkeypatch.setattr(rotation.prepared, "kernel_times", asked.append)
+    rotation.enqueue()
+    rotation.kernel_times(3)
+    rotation.kernel_times(1)
     assert asked == [[1, 2, 0, 1], [2, 0]]
 
 
 def test_turns_on_no_source_are_refused() -> None:
     with pytest.raises(ValueError, match="sources 0"):
-        Turns(turns_on(FakeBackend(FakeClock())).prepared, 0)
+        Rotation(rotation_on(FakeBackend(FakeClock())).prepared, 0)
 
 
 def test_a_slope_that_is_not_positive_is_measured_again_over_more_calls() -> None:
     backend = FakeBackend(FakeClock(call=60e-6, fixed=0))
     budget = Budget(samples=4, seconds=100)
-    undisturbed = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    undisturbed = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     batches = len(backend.batches)
     # The same run again, with a hiccup in the shorter batch of the second sample, which is the sixth last.
     backend = FakeBackend(FakeClock(call=60e-6, fixed=0))
     backend.clock.jitter = [0.0] * (batches - 6) + [1.0]
-    again = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    again = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert len(backend.batches) == batches + 4
     assert again.seconds == pytest.approx(undisturbed.seconds)
     assert (again.calls, again.note) == (2 * undisturbed.calls, "")
@@ -238,11 +238,11 @@ def test_a_slope_that_is_not_positive_is_measured_again_over_more_calls() -> Non
 def test_a_slope_that_cannot_span_more_is_dropped_and_the_clock_says_so() -> None:
     backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
     budget = Budget(samples=4, seconds=100)
-    undisturbed = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    undisturbed = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     batches = len(backend.batches)
     backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
     backend.clock.jitter = [0.0] * (batches - 6) + [1.0]
-    again = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    again = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert len(backend.batches) == batches + 2
     assert again.seconds == pytest.approx(undisturbed.seconds)
     assert again.note == "1 of 5 slopes were not positive and were dropped"
@@ -250,16 +250,16 @@ def test_a_slope_that_cannot_span_more_is_dropped_and_the_clock_says_so() -> Non
 
 def test_where_no_slope_is_positive_the_samples_hold_the_fixed_cost_and_say_so() -> None:
     backend = FakeBackend(FakeClock(call=0.0, fixed=30e-6))
-    clock = queue_seconds(backend, turns_on(backend), Budget(samples=4), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(samples=4), backend.clock.time)
     assert clock.note == FIXED_COST
     assert clock.seconds == pytest.approx([30e-6 / backend.max_gated_launches] * 4)
 
 
 def test_the_budget_of_time_ends_sampling_but_not_before_the_least() -> None:
     backend = FakeBackend(FakeClock(call=40e-3))
-    turns = turns_on(backend)
-    assert len(queue_seconds(backend, turns, Budget(50, 1e-3, least=3), backend.clock.time).seconds) == 3
-    assert 5 < len(queue_seconds(backend, turns, Budget(50, 1.0), backend.clock.time).seconds) < 12
+    rotation = rotation_on(backend)
+    assert len(queue_seconds(backend, rotation, Budget(50, 1e-3, least=3), backend.clock.time).seconds) == 3
+    assert 5 < len(queue_seconds(backend, rotation, Budget(50, 1.0), backend.clock.time).seconds) < 12
 
 
 @pytest.mark.parametrize("wrong", [{"samples": 0}, {"seconds": 0.0}, {"least": 0}, {"seconds": float("nan")}])
@@ -270,7 +270,7 @@ def test_a_budget_for_nothing_is_refused(wrong: dict[str, float]) -> None:
 
 def test_an_error_behind_the_gate_opens_it(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock())
-    turns = turns_on(backend)
+    rotation = rotation_on(backend)
     opened: list[bool] = []
     real = backend.gate
 
@@ -280,8 +280,8 @@ def test_an_error_behind_the_gate_opens_it(monkeypatch: pytest.MonkeyPatch) -> N
         return Gate(open=_both(inner.open, lambda: opened.append(True)))
 
     monkeypatch.setattr(backend, "gate", gate)
-    queue = Queue(backend, turns, backend.clock.time)
-    monkeypatch.setattr(turns.prepared, "enqueue", lambda _: 1 // 0)
+    queue = Queue(backend, rotation, backend.clock.time)
+    monkeypatch.setattr(rotation.prepared, "enqueue", lambda _: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         queue.batch(1)
     assert opened == [True]
@@ -299,10 +299,10 @@ def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[],
 
 def test_no_garbage_is_collected_while_calls_are_enqueued(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock())
-    turns = turns_on(backend)
+    rotation = rotation_on(backend)
     seen: list[bool] = []
-    queue = Queue(backend, turns, backend.clock.time)
-    monkeypatch.setattr(turns.prepared, "enqueue", lambda _: seen.append(gc.isenabled()))
+    queue = Queue(backend, rotation, backend.clock.time)
+    monkeypatch.setattr(rotation.prepared, "enqueue", lambda _: seen.append(gc.isenabled()))
     queue.batch(3)
     assert seen == [False] * 3
     assert gc.isenabled()
@@ -311,24 +311,24 @@ def test_no_garbage_is_collected_while_calls_are_enqueued(monkeypatch: pytest.Mo
 def test_the_first_call_is_not_behind_the_gate() -> None:
     """CUDA loads a kernel's code at its first launch, and that waits for the device."""
     backend = FakeBackend(FakeClock())
-    Queue(backend, turns_on(backend), backend.clock.time)
+    Queue(backend, rotation_on(backend), backend.clock.time)
     assert backend.batches == [1]
     assert not backend.gates
 
 
 def test_round_trip_is_all_that_a_caller_waits() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, enqueue=5e-6, fixed=30e-6))
-    clock = round_trip_seconds(backend, turns_on(backend), Budget(samples=3), backend.clock.time)
+    clock = round_trip_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert clock.seconds == pytest.approx([55e-6] * 3)
 
 
 def test_event_is_the_backends_own_timer_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock(call=20e-6))
-    turns = turns_on(backend)
-    clock = event_seconds(turns, Budget(samples=3), backend.clock.time)
+    rotation = rotation_on(backend)
+    clock = event_seconds(rotation, Budget(samples=3), backend.clock.time)
     assert clock is not None
     assert clock.seconds == (20e-6,) * 3
-    monkeypatch.setattr(turns.prepared, "event_seconds", lambda _: None)
-    assert event_seconds(turns, Budget(), backend.clock.time) is None
-    monkeypatch.setattr(turns.prepared, "event_seconds", lambda _: 0.0)
-    assert event_seconds(turns, Budget(), backend.clock.time) is None, "a coarse timer's zero is no time"
+    monkeypatch.setattr(rotation.prepared, "event_seconds", lambda _: None)
+    assert event_seconds(rotation, Budget(), backend.clock.time) is None
+    monkeypatch.setattr(rotation.prepared, "event_seconds", lambda _: 0.0)
+    assert event_seconds(rotation, Budget(), backend.clock.time) is None, "a coarse timer's zero is no time"

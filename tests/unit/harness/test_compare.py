@@ -12,7 +12,7 @@ import pytest
 
 from harness.results.comparable import Difference, environment_differences
 from harness.results.compare import RunComparison, compare
-from harness.results.record import Clock, Record
+from harness.results.record import Record, Samples
 from harness.results.runfile import Run, RunWriter
 from tests.support.command import Harness, harness
 from tests.support.report_data import (
@@ -37,7 +37,7 @@ def measured(seconds: float, backend: str = "opencl", **changes: Any) -> Record:
     """A record of nine samples, a thousandth apart."""
     made = record(backend, changes.pop("problem", reduction()), seconds, **changes)
     samples = tuple(seconds * (1 + step / 1000) for step in range(-4, 5))
-    return replace(made, clocks={"queue": Clock(samples, 100, made.clocks["queue"].note)})
+    return replace(made, clocks={"queue": Samples(samples, 100, made.clocks["queue"].note)})
 
 
 def one(a: Record, b: Record) -> RunComparison:
@@ -100,7 +100,7 @@ def test_what_is_another_case_is_not_matched(other: Record) -> None:
 def test_case_that_b_no_longer_measures_says_why() -> None:
     both = limit("read", 4096, 1e12)
     wrong = replace(measured(1e-6), status="wrong", reason="12 values differ")
-    no_clock = replace(measured(1e-6, problem=reduction("sum")), clocks={"event": Clock((1e-6,) * 9)})
+    no_clock = replace(measured(1e-6, problem=reduction("sum")), clocks={"event": Samples((1e-6,) * 9)})
     a = run_of(both, measured(1e-6), measured(1e-6, problem=reduction("sum")))
     found = compare(a, run_of(both, wrong, no_clock))
     assert [alone.why for alone in found.only_a] == ["wrong: 12 values differ", "no queue time"]
@@ -126,7 +126,7 @@ def test_two_runs_without_a_common_case_are_refused() -> None:
 
 
 def test_as_json_it_is_strict_and_whole() -> None:
-    two_samples = replace(measured(1e-6, problem=reduction("sum")), clocks={"queue": Clock((1e-6, 2e-6))})
+    two_samples = replace(measured(1e-6, problem=reduction("sum")), clocks={"queue": Samples((1e-6, 2e-6))})
     data = compare(run_of(measured(1e-6), two_samples), run_of(measured(2e-6), two_samples)).to_json()
     assert json.loads(json.dumps(data, allow_nan=False))["counts"] == data["counts"]
     assert [case["verdict"] for case in data["cases"]] == ["slower", "ambiguous"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.problems import Bandwidth, Empty, Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.suites.control_cases import twins, with_controls
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import DEVICE
 
 DEVICES = {(name, 0): replace(DEVICE, backend=name) for name in ("opencl", "cuda", "cupy")}
 
 
 def case(backend: str, op: str = "min", **fields: object) -> Case:
-    return replace(Case(backend, 0, Reduction(op, "int32", (10,)), Plain()), **fields)  # type: ignore[arg-type]
+    return replace(Case(backend, 0, Reduction(op, "int32", (10,)), LibraryVariant()), **fields)  # type: ignore[arg-type]
 
 
 LIMIT = case("opencl", problem=Bandwidth("read", "uint32", 10), role="limit")
@@ -71,7 +71,7 @@ def test_only_one_variant_and_cache_state_is_repeated() -> None:
 
 def test_twins_are_found_among_the_records() -> None:
     records = [
-        Record(each, "ok", clocks={"queue": Clock((1.0,))}) for each in with_controls(CASES, DEVICES, {})
+        Record(each, "ok", clocks={"queue": Samples((1.0,))}) for each in with_controls(CASES, DEVICES, {})
     ]
     pairs = twins(records)
     assert [first.case.backend for first, _ in pairs] == ["opencl", "cuda", "cupy"]

@@ -21,12 +21,12 @@ from harness.measure.measurer import Measurer, Options, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array, compare
 from harness.problems.dtypes import DTYPES
-from harness.results.record import Case, Clock
+from harness.results.record import Case, Samples
 from harness.runner.worker_main import respond
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend, FakeClock, FakePrepared
 
-CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), Plain())
+CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), LibraryVariant())
 FOUR = Share(samples=4)
 
 
@@ -59,19 +59,19 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
     assert record.ledger["gate"] == gate
 
 
-@pytest.mark.parametrize("lean", [False, True])
-def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(lean: bool) -> None:
+@pytest.mark.parametrize("primary_only", [False, True])
+def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primary_only: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
     measuring = Measurer(backend, Options(), backend.clock.time)
-    clocks = measuring.measure(CASE, Share(9, 1e-3, lean)).clocks
-    assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if lean else 3))
-    assert (clocks.keys() == {"queue", "launch"}) == lean
+    clocks = measuring.measure(CASE, Share(9, 1e-3, primary_only)).clocks
+    assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if primary_only else 3))
+    assert (clocks.keys() == {"queue", "launch"}) == primary_only
 
 
 def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
     backend = FakeBackend(FakeClock(call=20e-6))
     measuring = Measurer(backend, Options(), backend.clock.time)
-    share = Share(1, 1.0, lean=True, calls={"queue": 40, "launch": 40})
+    share = Share(1, 1.0, primary_only=True, calls={"queue": 40, "launch": 40})
     batches = []
     for _ in range(3):
         backend.batches.clear()
@@ -82,25 +82,29 @@ def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
 
 
 def test_of_a_limit_the_round_trip_is_not_measured() -> None:
-    case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), Plain(), role="limit")
+    case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), LibraryVariant(), role="limit")
     clocks = measurer(FakeClock()).measure(case, FOUR).clocks
     assert set(clocks) == {"queue", "launch", "launch_event", "event"}
 
 
 def test_the_calls_behind_a_sample_can_be_given() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, empty=2e-6))
-    share = Share(2, 1.0, lean=True, calls={"queue": 7, "launch": 9})
+    share = Share(2, 1.0, primary_only=True, calls={"queue": 7, "launch": 9})
     record = Measurer(backend, Options(), backend.clock.time).measure(CASE, share)
     assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
     assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
 
 
 def test_a_lean_block_takes_no_more_calls_than_last_long_enough_in_all() -> None:
-    found = {"queue": Clock((4e-6, 3e-6, 5e-6), 400), "launch": Clock((1e-3,), 2), "event": Clock((), 1)}
-    full, lean = (Share(lean=lean).after(found) for lean in (False, True))
-    assert full.expected == lean.expected == {"queue": 4e-6, "launch": 1e-3}
+    found = {
+        "queue": Samples((4e-6, 3e-6, 5e-6), 400),
+        "launch": Samples((1e-3,), 2),
+        "event": Samples((), 1),
+    }
+    full, primary_only = (Share(primary_only=primary_only).after(found) for primary_only in (False, True))
+    assert full.expected == primary_only.expected == {"queue": 4e-6, "launch": 1e-3}
     assert full.calls == {"queue": 400, "launch": 2}
-    assert lean.calls == {"queue": 167, "launch": 1}
+    assert primary_only.calls == {"queue": 167, "launch": 1}
 
 
 def test_the_same_launches_cost_is_measured_once() -> None:
@@ -151,7 +155,7 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
 ) -> None:
     measuring = measurer(FakeClock())
     monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
-    case = Case("fake", 0, Reduction("max", "int32", (500,)), Plain(), "cold")
+    case = Case("fake", 0, Reduction("max", "int32", (500,)), LibraryVariant(), "cold")
     ledger = measuring.measure(case, FOUR).ledger
     assert ledger["sources"] == count
     assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
@@ -188,7 +192,7 @@ def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPa
     assert backend.order[-11:] == [1] * 9 + [0, 0]
 
 
-@pytest.mark.parametrize("lean", [False, True])
+@pytest.mark.parametrize("primary_only", [False, True])
 @pytest.mark.parametrize(
     ("fault", "when"),
     [
@@ -198,11 +202,11 @@ def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_what_timing_leaves_behind_is_verified(
-    monkeypatch: pytest.MonkeyPatch, fault: str, when: str, lean: bool
+    monkeypatch: pytest.MonkeyPatch, fault: str, when: str, primary_only: bool
 ) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
-    record = measurer(FakeClock()).measure(CASE, replace(FOUR, lean=lean))
-    if lean and fault != "wrong later":
+    record = measurer(FakeClock()).measure(CASE, replace(FOUR, primary_only=primary_only))
+    if primary_only and fault != "wrong later":
         assert record.status == "ok", "only the first block has the source with another answer"
         return
     assert record.status == "wrong"
@@ -253,7 +257,9 @@ def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.Monk
 def test_nothing_is_prepared_for_that_could_not_stay_beside_the_others() -> None:
     backend = FakeBackend(FakeClock())
     elements = int(KEPT_SHARE * backend.device.memory_bytes) + 1
-    Measurer(backend, Options()).prepare(Case("fake", 0, Reduction("max", "int8", (elements,)), Plain()))
+    Measurer(backend, Options()).prepare(
+        Case("fake", 0, Reduction("max", "int8", (elements,)), LibraryVariant())
+    )
     assert not backend.order
 
 

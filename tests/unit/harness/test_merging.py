@@ -10,14 +10,14 @@ import pytest
 
 from harness.problems import Reduction
 from harness.results.merge import merged
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import RunWriter, load_run
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 
 
 def record(process: int, *seconds: float, n: int = 1, **fields: Any) -> Record:
-    case = Case("fake", 0, Reduction("min", "int32", (n,)), Plain())
-    clocks = {"queue": Clock(seconds, 10 - process, stopped="interval")} if seconds else {}
+    case = Case("fake", 0, Reduction("min", "int32", (n,)), LibraryVariant())
+    clocks = {"queue": Samples(seconds, 10 - process, stopped="interval")} if seconds else {}
     return Record(case, fields.pop("status", "ok"), clocks=clocks, **fields).in_block(process, process)
 
 
@@ -86,7 +86,7 @@ def test_the_file_has_a_line_a_process_and_is_read_as_one_record_a_case(tmp_path
             writer.write(each)
     assert [json.loads(line)["process"] for line in path.read_text().splitlines()[1:]] == [0, 1]
     run = load_run(path)
-    assert run.turns[0] == written[0]
+    assert run.trials[0] == written[0]
     (found,) = run.records
     assert found.clocks["queue"].seconds == (1.0, 2.0, 3.0)
     assert found.clocks["queue"].blocks == (0, 1, 1)
@@ -100,13 +100,13 @@ def test_a_file_from_before_runs_had_processes_is_read(tmp_path: Path) -> None:
     del lines[1]["process"], lines[1]["clocks"]["queue"]["blocks"], lines[1]["clocks"]["queue"]["stopped"]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (found,) = load_run(path).records
-    assert found.clocks["queue"] == Clock((1.0, 2.0), 10)
+    assert found.clocks["queue"] == Samples((1.0, 2.0), 10)
     assert found.clocks["queue"].blocks == (0, 0)
 
 
 def test_blocks_of_another_length_are_refused() -> None:
     with pytest.raises(ValueError, match="2 seconds and 1 blocks"):
-        Clock((1.0, 2.0), blocks=(0,))
+        Samples((1.0, 2.0), blocks=(0,))
 
 
 def test_records_that_do_not_fit_are_refused_with_their_file(tmp_path: Path) -> None:

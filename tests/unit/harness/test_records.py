@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.variants.axes import (
     BandwidthVariant,
     LaplaceVariant,
     LaunchVariant,
-    Plain,
+    LibraryVariant,
     ReductionVariant,
     Variant,
 )
 
 CASES: list[tuple[Problem, Variant]] = [
     (Reduction("minmax", "int32", (2560, 2560)), ReductionVariant(vector_width=4, groups=8)),
-    (Reduction("sum", "float16", (7,)), Plain()),
+    (Reduction("sum", "float16", (7,)), LibraryVariant()),
     (Laplace("four", "constant", "sharpened", "uint8", 3, 5, 4, 7.0), LaplaceVariant(rows_per_item=8)),
     (Bandwidth("copy", "uint32", 100), BandwidthVariant()),
     (Empty((((4,), (256,)), ((2, 3), (8, 8)))), LaunchVariant()),
@@ -30,7 +30,7 @@ CASES: list[tuple[Problem, Variant]] = [
 @pytest.mark.parametrize(("problem", "variant"), CASES, ids=[problem.label for problem, _ in CASES])
 def test_a_record_survives_json(problem: Problem, variant: Variant) -> None:
     case = Case("opencl", 1, problem, variant, "cold", "limit")
-    clocks = {"queue": Clock((1e-6, 2e-6), 400, "host-bound"), "event": Clock((3e-6,))}
+    clocks = {"queue": Samples((1e-6, 2e-6), 400, "host-bound"), "event": Samples((3e-6,))}
     record = Record(case, "ok", "", 0.0, 1e-9, clocks, {"launches": [], "note": "n"})
     again = Record.from_json(json.loads(json.dumps(record.to_json())))
     assert again == record
@@ -38,7 +38,9 @@ def test_a_record_survives_json(problem: Problem, variant: Variant) -> None:
 
 
 def whole() -> dict[str, Any]:
-    data: dict[str, Any] = Record(Case("cuda", 0, Reduction("min", "int8", (3,)), Plain()), "ok").to_json()
+    data: dict[str, Any] = Record(
+        Case("cuda", 0, Reduction("min", "int8", (3,)), LibraryVariant()), "ok"
+    ).to_json()
     return data
 
 

@@ -24,7 +24,7 @@ from harness.runner import device_lock
 from harness.runner.device_lock import DeviceBusy, locked
 from harness.runner.run import Progress, run_cases
 from harness.runner.settings import RunOptions
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import DIARY
 from tests.support.fake_runs import CASES, CLASSES, OPTIONS, faults, only, run
 
@@ -88,7 +88,7 @@ def test_a_hang_is_ended_at_the_limit(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_kill_takes_the_workers_children_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, max="hang with child")
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
-    case = Case("fake", 0, Reduction("max", "int32", (10,)), Plain())
+    case = Case("fake", 0, Reduction("max", "int32", (10,)), LibraryVariant())
     run(tmp_path, [case], RunOptions(limit_s=2, classes=CLASSES))
     _, child = (tmp_path / "diary").read_text().split()
     deadline = time.monotonic() + 10
@@ -214,14 +214,14 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
 
 
 def test_an_unknown_backend_is_explained(tmp_path: Path) -> None:
-    case = Case("vulkan", 0, CASES[0].problem, Plain())
+    case = Case("vulkan", 0, CASES[0].problem, LibraryVariant())
     (record,) = run(tmp_path, [case]).records
     assert record.status == "failed"
     assert "backend 'vulkan' is unknown" in record.reason
 
 
 def test_a_skip_reason_known_beforehand_needs_no_worker(tmp_path: Path) -> None:
-    case = Case("vulkan", 0, CASES[0].problem, Plain())
+    case = Case("vulkan", 0, CASES[0].problem, LibraryVariant())
     with RunWriter(tmp_path / "run.jsonl", {}) as writer:
         run_cases([case], writer, OPTIONS, skipped={case: "too large"})
     assert load_run(tmp_path / "run.jsonl").records == [Record(case, "skipped", "too large")]
@@ -229,14 +229,14 @@ def test_a_skip_reason_known_beforehand_needs_no_worker(tmp_path: Path) -> None:
 
 def test_workers_of_several_devices_live_side_by_side(tmp_path: Path) -> None:
     classes = {"one": CLASSES["fake"], "two": CLASSES["fake"]}
-    cases = [Case(name, 0, case.problem, Plain()) for case in CASES for name in classes]
+    cases = [Case(name, 0, case.problem, LibraryVariant()) for case in CASES for name in classes]
     found = run(tmp_path, cases, RunOptions(samples=3, case_seconds=0.05, classes=classes))
     assert [record.case for record in found.records] == cases
     assert {record.status for record in found.records} == {"ok"}
 
 
 def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
-    cases = [Case("fake", 0, Reduction("min", "int32", (n,)), Plain(), "cold") for n in (500, 10**6)]
+    cases = [Case("fake", 0, Reduction("min", "int32", (n,)), LibraryVariant(), "cold") for n in (500, 10**6)]
     found = run(tmp_path, cases)
     # The fake device has 4 KiB of cache: 16 KiB are passed by 9 sources of 2 000 bytes, or at least by two.
     assert [record.ledger["sources"] for record in found.records] == [9, 2]
@@ -244,7 +244,7 @@ def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
 
 def test_one_picture_of_each_output_and_of_the_original(tmp_path: Path) -> None:
     cases = [
-        Case("fake", 0, Laplace(mask, "reflect_101", output, "uint8", 300, 280, 3), Plain())
+        Case("fake", 0, Laplace(mask, "reflect_101", output, "uint8", 300, 280, 3), LibraryVariant())
         for output in ("laplacian", "sharpened")
         for mask in ("four", "eight")
     ]
@@ -265,7 +265,7 @@ def test_resume_measures_what_is_left(tmp_path: Path) -> None:
     with writer:
         assert [record.case for record in finished] == [CASES[0]]
         run_cases(CASES, writer, OPTIONS, finished=finished)
-    assert [record.case for record in load_run(path).turns] == CASES
+    assert [record.case for record in load_run(path).trials] == CASES
 
 
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:

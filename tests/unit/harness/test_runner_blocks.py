@@ -33,7 +33,7 @@ def test_a_case_is_measured_in_several_fresh_processes(
     found = run(tmp_path, CASES[:2], THREE, told)
     assert (tmp_path / "diary").read_text() == "opened\n" * 3
     assert [record.case for record in found.records] == CASES[:2]
-    assert [(turn.case, turn.process) for turn in found.turns] == [
+    assert [(trial.case, trial.process) for trial in found.trials] == [
         (c, p) for p in range(3) for c in CASES[:2]
     ]
     for record in found.records:
@@ -56,21 +56,21 @@ def test_what_is_not_right_is_not_tried_in_the_next_process(
     faults(monkeypatch, min=fault)
     found = run(tmp_path, options=THREE)
     assert only(found, "min").status == status
-    assert sum(turn.case == CASES[0] for turn in found.turns) == 1
-    assert len(found.turns) == 3 * len(CASES) - 2
+    assert sum(trial.case == CASES[0] for trial in found.trials) == 1
+    assert len(found.trials) == 3 * len(CASES) - 2
 
 
 def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    whole = [(turn.case, turn.process) for turn in run(tmp_path, CASES[:2], THREE).turns]
+    whole = [(trial.case, trial.process) for trial in run(tmp_path, CASES[:2], THREE).trials]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:4]) + lines[4][:50])
     writer, finished = RunWriter.resume(path)
     with writer:
-        assert [(turn.case, turn.process) for turn in finished] == whole[:3]
+        assert [(trial.case, trial.process) for trial in finished] == whole[:3]
         run_cases(CASES[:2], writer, THREE, finished=finished)
     found = load_run(path)
-    assert [(turn.case, turn.process) for turn in found.turns] == whole
+    assert [(trial.case, trial.process) for trial in found.trials] == whole
     assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
 
 
@@ -100,7 +100,7 @@ def test_every_block_has_a_fresh_context(
     found = run(tmp_path, CASES[:2], TWICE)
     # A context that cannot be given up is left with its process.
     assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
-    assert [(t.case, t.process, t.block) for t in found.turns] == [
+    assert [(t.case, t.process, t.block) for t in found.trials] == [
         (c, b // 3, b) for b in range(6) for c in CASES[:2]
     ]
     for record in found.records:
@@ -114,20 +114,20 @@ def test_every_block_has_a_fresh_context(
 
 def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
     empty = Case("fake", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
-    assert TWICE.share(empty, lean=True) == Share(LAUNCH_SAMPLES, 3.0, True, 9)
-    assert TWICE.share(CASES[0], lean=True).samples < LAUNCH_SAMPLES
-    assert TWICE.share(empty, lean=False) == TWICE.share(CASES[0], lean=False)
+    assert TWICE.share(empty, primary_only=True) == Share(LAUNCH_SAMPLES, 3.0, True, 9)
+    assert TWICE.share(CASES[0], primary_only=True).samples < LAUNCH_SAMPLES
+    assert TWICE.share(empty, primary_only=False) == TWICE.share(CASES[0], primary_only=False)
 
 
 def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = asked(monkeypatch)
-    first, *_ = run(tmp_path, CASES[:1], TWICE).turns
-    found = Share(lean=True).after(first.clocks).calls
+    first, *_ = run(tmp_path, CASES[:1], TWICE).trials
+    found = Share(primary_only=True).after(first.clocks).calls
     assert found
     assert [share.calls for share in shares] == [{}] + [found] * 5
     seconds = statistics.median(first.clocks["queue"].seconds)
     assert [share.expected.get("queue") for share in shares] == [None] + [seconds] * 5
-    assert [share.lean for share in shares] == [False] + [True] * 5
+    assert [share.primary_only for share in shares] == [False] + [True] * 5
 
 
 def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
@@ -136,8 +136,8 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
     monkeypatch.setattr(Known, "enough", lambda _, of_block: {CASES[0]} if of_block[0].block == 2 else set())
     told: list[Progress] = []
     found = run(tmp_path, CASES[:2], TWICE, told)
-    assert [turn.block for turn in found.turns if turn.case == CASES[0]] == [0, 1, 3, 4, 5]
-    assert [turn.block for turn in found.turns if turn.case == CASES[1]] == list(range(6))
+    assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 1, 3, 4, 5]
+    assert [trial.block for trial in found.trials if trial.case == CASES[1]] == list(range(6))
     assert [(step.done, step.total) for step in told] == [(i, 12) for i in range(13)]
 
 
@@ -151,7 +151,7 @@ def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(Worker, "tell", killed)
     found = run(tmp_path, CASES[:1], TWICE)
-    assert [turn.status for turn in found.turns] == ["ok"] * 6
+    assert [trial.status for trial in found.trials] == ["ok"] * 6
 
 
 def test_contexts_of_a_block_are_opened_at_the_same_time(
@@ -184,12 +184,12 @@ def test_contexts_of_a_block_are_opened_at_the_same_time(
     found = run(tmp_path, cases, options)
     starts = [(what, device) for what in ("start", "end") for device in "012"]
     assert told == starts + 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
-    assert [len([turn for turn in found.turns if turn.case == case]) for case in cases] == [3, 1, 3]
+    assert [len([trial for trial in found.trials if trial.case == case]) for case in cases] == [3, 1, 3]
 
 
 def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
-    whole = [(turn.case, turn.block) for turn in run(tmp_path, CASES[:2], TWICE).turns]
+    whole = [(trial.case, trial.block) for trial in run(tmp_path, CASES[:2], TWICE).trials]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:6]))
     writer, finished = RunWriter.resume(path)
@@ -197,9 +197,9 @@ def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: p
     with writer:
         run_cases(CASES[:2], writer, TWICE, finished=finished)
     found = load_run(path)
-    assert [(turn.case, turn.block) for turn in found.turns] == whole
-    firsts = {turn.case: turn for turn in reversed(finished)}
-    assert shares[0].calls == Share(lean=True).after(firsts[CASES[1]].clocks).calls
+    assert [(trial.case, trial.block) for trial in found.trials] == whole
+    firsts = {trial.case: trial for trial in reversed(finished)}
+    assert shares[0].calls == Share(primary_only=True).after(firsts[CASES[1]].clocks).calls
 
 
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
     writer, finished = RunWriter.resume(path)
     with writer:
         run_cases(CASES[:1], writer, THREE, finished=finished)
-    assert load_run(path).turns == finished
+    assert load_run(path).trials == finished
 
 
 def test_a_budget_is_what_the_timing_of_each_case_gets(
@@ -232,6 +232,6 @@ def test_time_ends_a_processs_further_blocks(
     # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
     options = replace(TWICE, contexts={"fake:0": 99}, **within)
     monkeypatch.setattr(Known, "enough", lambda *_: set())
-    blocks = {turn.block for turn in run(tmp_path, options=options).turns}
+    blocks = {trial.block for trial in run(tmp_path, options=options).trials}
     assert {0, 99} <= blocks, "each process has its first block"
     assert len(blocks) < 2 * 99

@@ -49,7 +49,7 @@ def test_all_prepare_at_the_same_time_and_measure_one_after_the_other(
     tmp_path: Path, told: list[str]
 ) -> None:
     found = run(tmp_path, BESIDE, replace(OPTIONS, processes=2))
-    assert [turn.status for turn in found.turns] == ["ok"] * 12
+    assert [trial.status for trial in found.trials] == ["ok"] * 12
     opened = ["answer 0", "answer 1"]
     prepared = ["prepare 0", "prepare 1", "answer 0", "answer 1"]
     measured = [["case 0", "answer 0", "case 1", "answer 1"], ["case 1", "answer 1", "case 0", "answer 0"]]

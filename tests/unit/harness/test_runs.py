@@ -18,15 +18,15 @@ import pytest
 
 from harness.problems import Reduction
 from harness.results import runfile
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import MAX_BYTES, RunWriter, load_run, strict_json
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 
 ENVIRONMENT = {"suite": "smoke", "host": {"cpu": "Prozeßor"}}
 
 
 def record(n: int, **fields: Any) -> Record:
-    return Record(Case("fake", 0, Reduction("min", "int32", (n,)), Plain()), "ok", **fields)
+    return Record(Case("fake", 0, Reduction("min", "int32", (n,)), LibraryVariant()), "ok", **fields)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def path(tmp_path: Path) -> Path:
     """A run file of three records and a picture."""
     path = tmp_path / "new folder" / "run.jsonl"
     with RunWriter(path, ENVIRONMENT) as writer:
-        writer.write(record(1, clocks={"queue": Clock((1e-6, 1.1e-6), 8)}))
+        writer.write(record(1, clocks={"queue": Samples((1e-6, 1.1e-6), 8)}))
         writer.write(record(2))
         writer.write_image({"title": "original", "png": "AAAA"})
         writer.write(record(3))
@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 def test_what_is_written_is_read(path: Path) -> None:
     run = load_run(path)
     assert run.environment == {**ENVIRONMENT, "type": "environment", "format": 1}
-    assert run.records == [record(1, clocks={"queue": Clock((1e-6, 1.1e-6), 8)}), record(2), record(3)]
+    assert run.records == [record(1, clocks={"queue": Samples((1e-6, 1.1e-6), 8)}), record(2), record(3)]
     assert run.images == [{"type": "image", "title": "original", "png": "AAAA"}]
     assert run.path == path
 
@@ -99,7 +99,7 @@ def test_an_empty_file_may_be_written(tmp_path: Path) -> None:
 
 def test_numbers_that_are_not_finite_become_null(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    bad = record(1, error=float("inf"), clocks={"queue": Clock((float("nan"), 1e-6), blocks=(3, 4))})
+    bad = record(1, error=float("inf"), clocks={"queue": Samples((float("nan"), 1e-6), blocks=(3, 4))})
     with RunWriter(path, {"speed": float("-inf")}) as writer:
         writer.write(bad)
     text = path.read_text()
@@ -107,7 +107,7 @@ def test_numbers_that_are_not_finite_become_null(tmp_path: Path) -> None:
     assert "Infinity" not in text
     run = load_run(path)
     assert run.environment["speed"] is None
-    assert run.records == [record(1, clocks={"queue": Clock((1e-6,), blocks=(4,))})]
+    assert run.records == [record(1, clocks={"queue": Samples((1e-6,), blocks=(4,))})]
 
 
 def test_strict_json_takes_numpy_scalars_tuples_and_paths() -> None:

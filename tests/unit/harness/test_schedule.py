@@ -9,7 +9,7 @@ import pytest
 
 from harness.problems import Empty, Reduction
 from harness.results.launch_correction import FEWEST_CONTEXTS
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.runner.schedule import (
     FURTHER_SHARE,
     GUESSED_OVERHEAD_S,
@@ -18,17 +18,17 @@ from harness.runner.schedule import (
     LIMIT_BLOCKS,
     Allotment,
     Known,
-    Turn,
+    Trial,
     blocks_a_process,
     first_blocks_end,
     further_blocks_end,
-    turns,
+    trials,
 )
-from harness.variants.axes import LaunchVariant, Plain
+from harness.variants.axes import LaunchVariant, LibraryVariant
 
 
 def case(backend: str, op: str) -> Case:
-    return Case(backend, 0, Reduction(op, "int32", (10,)), Plain())
+    return Case(backend, 0, Reduction(op, "int32", (10,)), LibraryVariant())
 
 
 CASES = [case(backend, op) for op in ("min", "sum") for backend in "abc"]
@@ -37,14 +37,14 @@ CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
 
 
 def test_one_process_keeps_the_order() -> None:
-    assert [turn.case for turn in turns(CASES, 1, {})] == CASES
+    assert [trial.case for trial in trials(CASES, 1, {})] == CASES
 
 
 def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None:
-    found = list(turns(CASES, 3, {}))
-    assert [turn.process for turn in found] == [0] * 6 + [1] * 6 + [2] * 6
-    assert [turn.case.backend for turn in found] == list("abcabc" + "bcabca" + "cabcab")
-    assert [turn.case.problem.label[:3] for turn in found] == (["min"] * 3 + ["sum"] * 3) * 3
+    found = list(trials(CASES, 3, {}))
+    assert [trial.process for trial in found] == [0] * 6 + [1] * 6 + [2] * 6
+    assert [trial.case.backend for trial in found] == list("abcabc" + "bcabca" + "cabcab")
+    assert [trial.case.problem.label[:3] for trial in found] == (["min"] * 3 + ["sum"] * 3) * 3
     assert len(set(found)) == 18
 
 
@@ -52,8 +52,8 @@ def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process()
     limit = replace(case("opencl", "min"), role="limit")
     cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]
     most = LIMIT_BLOCKS + 1
-    found = list(turns(cases, 2, {"opencl:0": most, "cuda:0": most}))
-    taken = Counter(turn.case for turn in found)
+    found = list(trials(cases, 2, {"opencl:0": most, "cuda:0": most}))
+    taken = Counter(trial.case for trial in found)
     assert [taken[each] for each in cases] == [2 * LIMIT_BLOCKS, 2 * most, 2, 2 * most, 2]
     assert {t.block % most for t in found if t.case == limit} == set(range(LIMIT_BLOCKS))
     assert [(t.process, t.block) for t in found if t.case == cases[1]] == [
@@ -68,19 +68,19 @@ def empty(backend: str) -> Case:
 
 def test_between_contexts_the_empty_kernel_has_some_of_its_own() -> None:
     cases = [empty("a"), empty("b"), *SIDES]
-    plain, found = (list(turns(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
-    launches_only = [turn for turn in found if turn.block % 3]
+    plain, found = (list(trials(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
+    launches_only = [trial for trial in found if trial.block % 3]
     assert Counter((t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0) == Counter(
         (t.case, t.process, t.block) for t in plain
     )
-    assert Counter(turn.case for turn in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
-    assert {turn.process for turn in launches_only if turn.block >= 9} == {1}
+    assert Counter(trial.case for trial in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
+    assert {trial.process for trial in launches_only if trial.block >= 9} == {1}
     assert blocks_a_process({"a:0": 3}, 2) == 9
 
 
 def test_a_device_of_one_context_has_none_for_the_empty_kernel_alone() -> None:
     cases = [empty("a"), empty("b")]
-    taken = Counter(turn.case for turn in turns(cases, 2, {"a:0": 3}, 4))
+    taken = Counter(trial.case for trial in trials(cases, 2, {"a:0": 3}, 4))
     assert taken == {empty("a"): 2 * 3 * 5, empty("b"): 2}
 
 
@@ -91,9 +91,9 @@ def test_the_empty_kernel_is_measured_on_where_others_are_levelled_by_it() -> No
         known = Known(blocks, launches)
         for each in cases:
             for block in range(40):
-                record = Record(each, "ok", clocks={"queue": Clock((1.0 + block % 2 * 1e-5,))})
+                record = Record(each, "ok", clocks={"queue": Samples((1.0 + block % 2 * 1e-5,))})
                 known.add(record.in_block(0, block))
-        assert known.enough([Turn(each, 0, blocks - 1) for each in cases]) == left_out
+        assert known.enough([Trial(each, 0, blocks - 1) for each in cases]) == left_out
 
 
 def test_what_is_settled_once_launching_is_levelled_is_left_out() -> None:
@@ -107,19 +107,24 @@ def test_what_is_settled_once_launching_is_levelled_is_left_out() -> None:
                 # As by a coin of each device's own.
                 cost = 1.0 + 0.1 * (block >> place & 1)
                 if launches_are_known:
-                    empties = Record(empty(each.backend), "ok", clocks={"queue": Clock((cost,))})
+                    empties = Record(empty(each.backend), "ok", clocks={"queue": Samples((cost,))})
                     known.add(empties.in_block(0, block))
                 if block < FEWEST_CONTEXTS + 2:
-                    taken = Clock((1.0 + cost + 1e-4 * (block % 3),))
+                    taken = Samples((1.0 + cost + 1e-4 * (block % 3),))
                     known.add(Record(each, "ok", clocks={"queue": taken}).in_block(0, block))
-        return known.enough([Turn(each, 0, blocks - 1) for each in cases]) == set(cases)
+        return known.enough([Trial(each, 0, blocks - 1) for each in cases]) == set(cases)
 
     assert is_told(launches_are_known=True)
     assert not is_told(launches_are_known=False)
 
 
 def test_only_the_first_block_takes_every_clock() -> None:
-    assert [turn.is_lean for turn in turns([case("a", "sum")], 2, {"a:0": 2})] == [False, True, True, True]
+    assert [trial.is_primary_only for trial in trials([case("a", "sum")], 2, {"a:0": 2})] == [
+        False,
+        True,
+        True,
+        True,
+    ]
 
 
 def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
@@ -127,9 +132,9 @@ def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
     known = Known(LEAST_BLOCKS + 2)
     for backend, of_blocks in seconds.items():
         for taken_in, each in enumerate(of_blocks):
-            record = Record(case(backend, "min"), "ok", clocks={"queue": Clock((9.0, each, 0.1))})
+            record = Record(case(backend, "min"), "ok", clocks={"queue": Samples((9.0, each, 0.1))})
             known.add(record.in_block(0, taken_in))
-    of_block = [turn for turn in turns(SIDES, 2, CONTEXTS) if turn.block == block]
+    of_block = [trial for trial in trials(SIDES, 2, CONTEXTS) if trial.block == block]
     assert of_block
     return known.enough(of_block)
 
@@ -156,8 +161,8 @@ def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], i
     known = Known(LEAST_BLOCKS + 2)
     for each, times in zip(cases, (STEADY, twin), strict=True):
         for taken_in, seconds in enumerate(times):
-            known.add(Record(each, "ok", clocks={"queue": Clock((seconds,))}).in_block(0, taken_in))
-    of_block = [turn for turn in turns(cases, 1, CONTEXTS) if turn.block == LEAST_BLOCKS]
+            known.add(Record(each, "ok", clocks={"queue": Samples((seconds,))}).in_block(0, taken_in))
+    of_block = [trial for trial in trials(cases, 1, CONTEXTS) if trial.block == LEAST_BLOCKS]
     assert known.enough(of_block) == (set(cases) if is_told else set())
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from harness.problems import Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run, RunWriter
 from harness.results.statistics import Interval
 from harness.runner import selftest as module
 from harness.runner import session
 from harness.runner.selftest import FEWEST_TO_HALVE, SUITE, SelfTest, selftest, selftest_of, verdict
 from harness.runner.settings import RunOptions
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.command import Harness, harness
 from tests.support.fake_backend import DEVICE, DIARY, ENVIRONMENT, FakeBackend
 
@@ -38,13 +38,13 @@ DEVICES = [replace(DEVICE, backend="numpy")]
     [(1.0, 1.0, "same"), (1.0, 1.1, "faster"), (1.1, 1.0, "slower")],
 )
 def test_verdicts_of_clear_samples(first: float, second: float, expected: str) -> None:
-    sides = [Clock(tuple(value + i * 1e-4 for i in range(9)) * 3) for value in (first, second)]
+    sides = [Samples(tuple(value + i * 1e-4 for i in range(9)) * 3) for value in (first, second)]
     assert verdict(*sides) == expected
 
 
 def test_verdict_of_noise_is_ambiguous() -> None:
     noise = (1.0, 2.0, 1.5, 1.2, 1.8, 1.1)
-    assert verdict(Clock(noise), Clock(noise[::-1])) == "ambiguous"
+    assert verdict(Samples(noise), Samples(noise[::-1])) == "ambiguous"
 
 
 def test_every_comparison_has_two_sides_from_every_process(
@@ -52,9 +52,9 @@ def test_every_comparison_has_two_sides_from_every_process(
 ) -> None:
     diary = tmp_path_factory.mktemp("diary") / "diary"
     monkeypatch.setenv(DIARY, str(diary))
-    seen: list[tuple[Clock, Clock]] = []
+    seen: list[tuple[Samples, Samples]] = []
 
-    def judged(first: Clock, second: Clock) -> str:
+    def judged(first: Samples, second: Samples) -> str:
         seen.append((first, second))
         return "same"
 
@@ -140,10 +140,10 @@ def recorded(blocks: int, between: float, within: float = 1e-3) -> Run:
     rng = np.random.default_rng(blocks)
     records = []
     for backend in ("opencl", "cuda"):
-        case = Case(backend, 0, Reduction("min", "int8", (64,)), Plain())
+        case = Case(backend, 0, Reduction("min", "int8", (64,)), LibraryVariant())
         of_blocks = np.exp(rng.normal(0, between, (blocks, 1)) + rng.normal(0, within, (blocks, 2)))
         seconds = tuple(float(value) for value in 1e-6 * of_blocks.reshape(-1))
-        clock = Clock(seconds, blocks=tuple(block for block in range(blocks) for _ in range(2)))
+        clock = Samples(seconds, blocks=tuple(block for block in range(blocks) for _ in range(2)))
         records += [
             Record(each, "ok", clocks={"queue": clock}) for each in (case, replace(case, role="limit"))
         ]

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from harness.measure.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
 from harness.results.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
-from tests.support.fake_backend import FakeBackend, FakeClock, turns_on
+from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_an_interrupted_sample_is_outvoted() -> None:
     # Before the sample one call that loads the kernel, and the warm-up's, as many as the sample's.
     budget = replace(EXPECTING, expected=20e-6, calls=100, warm_up=1e-3)
     backend.clock.jitter = [0.0] * 3 + [5e-3]
-    clock = queue_seconds(backend, turns_on(backend), budget, backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert backend.batches == [1, 64] + 3 * [100, 200]
     assert clock.seconds == pytest.approx([70e-6, 20e-6, 20e-6])
 
@@ -107,7 +107,7 @@ def test_a_verdict_is_settled_far_from_the_edges_or_where_the_ratio_is_known_wel
 
 def test_a_steady_clock_ends_by_its_interval() -> None:
     backend = FakeBackend(FakeClock())
-    clock = queue_seconds(backend, turns_on(backend), Budget(50, 100.0), backend.clock.time)
+    clock = queue_seconds(backend, rotation_on(backend), Budget(50, 100.0), backend.clock.time)
     assert (len(clock.seconds), clock.stopped) == (6, Stop.INTERVAL)
 
 
@@ -116,14 +116,14 @@ def test_a_steady_clock_ends_by_its_interval() -> None:
 )
 def test_the_budget_ends_what_its_interval_does_not(budget: Budget, stopped: Stop) -> None:
     backend = FakeBackend(FakeClock())
-    assert queue_seconds(backend, turns_on(backend), budget, backend.clock.time).stopped == stopped
+    assert queue_seconds(backend, rotation_on(backend), budget, backend.clock.time).stopped == stopped
 
 
 def test_a_noisy_clock_goes_on_to_the_end_of_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = FakeBackend(FakeClock())
-    turns = turns_on(backend)
+    rotation = rotation_on(backend)
     times = iter(np.random.default_rng(1).uniform(1, 2, 100).tolist())
-    monkeypatch.setattr(turns.prepared, "event_seconds", lambda _: next(times))
-    clock = event_seconds(turns, Budget(20, 100.0), backend.clock.time)
+    monkeypatch.setattr(rotation.prepared, "event_seconds", lambda _: next(times))
+    clock = event_seconds(rotation, Budget(20, 100.0), backend.clock.time)
     assert clock is not None
     assert (len(clock.seconds), clock.stopped) == (20, Stop.SAMPLES)

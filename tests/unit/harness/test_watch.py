@@ -12,9 +12,9 @@ import pytest
 from harness.problems import Reduction
 from harness.results.record import Case, Record
 from harness.runner.telemetry import MATTERING, Snapshot, Watch, throttled, watched
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 
-CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), Plain())
+CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), LibraryVariant())
 PCI = "0000:3b:00.0"
 OK = Record(CASE, "ok", ledger={"note": "cold"})
 HOT: Snapshot = {"reasons": ["idle", "thermal slowdown by hardware"]}

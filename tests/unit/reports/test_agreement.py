@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
-from harness.results.record import Clock, Record
-from harness.variants.axes import BandwidthVariant, Plain
+from harness.results.record import Record, Samples
+from harness.variants.axes import BandwidthVariant, LibraryVariant
 from reports import render
 from reports.charts import width_chart
 from reports.clock_comparison import agreement_table, agreements, mean_table
@@ -24,7 +24,7 @@ from tests.support.report_data import GPU, LAPLACE, device, gpu_run, record, red
 
 def by_clocks(backend: str, ledger: Mapping[str, Any] | None = None, **microseconds: float) -> Record:
     """A record with exact clocks."""
-    clocks = {name: Clock((us * 1e-6,) * 3) for name, us in microseconds.items()}
+    clocks = {name: Samples((us * 1e-6,) * 3) for name, us in microseconds.items()}
     made = record(backend, reduction(), 1.0)
     return replace(made, clocks=clocks, ledger={"result_location": "device", **(ledger or {})})
 
@@ -60,7 +60,7 @@ def test_only_the_same_variant_on_the_same_device_is_one_kernel() -> None:
     assert agreements(frame(run_of(CUDA, other))) == []
     elsewhere = (device("opencl", physical="0000:99:00.0"), device("cuda"))
     assert agreements(frame(run_of(CUDA, OPENCL, devices=elsewhere))) == []
-    library = replace(OPENCL, case=replace(OPENCL.case, backend="cupy", variant=Plain()))
+    library = replace(OPENCL, case=replace(OPENCL.case, backend="cupy", variant=LibraryVariant()))
     assert agreements(frame(run_of(CUDA, library))) == []
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.problems import Empty, Reduction
-from harness.results.record import Case, Clock, Record
+from harness.results.record import Case, Record, Samples
 from harness.variants.axes import LaunchVariant
 from reports import render
 from reports.controls import control_table
@@ -20,14 +20,14 @@ STEADY = [1e-6, 1.001e-6] * 6
 def reduction(*seconds: float, role: str = "compare") -> Record:
     """A reduction's record, one sample a context."""
     made = record("cuda", Reduction("sum", "int32", (64,)), 1e-6)
-    clock = Clock(seconds, blocks=tuple(range(len(seconds))))
+    clock = Samples(seconds, blocks=tuple(range(len(seconds))))
     return replace(made, case=replace(made.case, role=role), clocks={"queue": clock})  # type: ignore[arg-type]
 
 
 def empty(*seconds: float, first: int = 0) -> Record:
     """The empty kernel's, from context ``first`` on."""
     blocks = tuple(range(first, first + len(seconds)))
-    return Record(EMPTY, "ok", clocks={"queue": Clock(seconds, blocks=blocks)})
+    return Record(EMPTY, "ok", clocks={"queue": Samples(seconds, blocks=blocks)})
 
 
 def lines(*records: Record) -> list[list[str]]:

@@ -10,7 +10,7 @@ import pytest
 
 import reports
 from harness.problems import Bandwidth
-from harness.results.record import Clock
+from harness.results.record import Samples
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
 from reports.published import published
@@ -50,7 +50,7 @@ def test_net_is_absent_where_launching_costs_as_much_as_the_call() -> None:
 
 def test_samples_that_are_no_times_are_left_out_and_said() -> None:
     good = record("opencl", reduction(), 2e-6)
-    odd = replace(good, clocks={"queue": Clock((math.nan, 2e-6, math.inf, -1.0), 1)})
+    odd = replace(good, clocks={"queue": Samples((math.nan, 2e-6, math.inf, -1.0), 1)})
     row = row_of(frame(run_of(odd)))
     assert row["queue"] == 2e-6
     assert row["note"] == "3 of 4 samples are no times and were left out"
@@ -162,7 +162,7 @@ NUMBERS = {
 
 def test_each_number_stands_below_its_heading() -> None:
     run = gpu_run()
-    kernel = Clock((3e-6, 3.1e-6))
+    kernel = Samples((3e-6, 3.1e-6))
     records = [replace(r, clocks={**r.clocks, "kernel": kernel}) if r.clocks else r for r in run.records]
     table = frame(replace(run, records=records))
     shown = record_table(table)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import reports
-from harness.results.record import Clock, Status
+from harness.results.record import Samples, Status
 from harness.results.runfile import Run
 from harness.variants.axes import ReductionVariant
 from reports.dataset import frame
@@ -80,7 +80,7 @@ def test_a_gpu_measured_in_one_context_is_told_of() -> None:
 
 
 def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
-    two = replace(record("opencl", reduction(), 1e-6), clocks={"queue": Clock((1e-6, 1.1e-6))})
+    two = replace(record("opencl", reduction(), 1e-6), clocks={"queue": Samples((1e-6, 1.1e-6))})
     comparison = only(run_of(two, record("cuda", reduction(), 9e-6)))
     pair = row_of(comparison.pairs)
     assert (pair["verdict"], math.isnan(pair["low"])) == ("ambiguous", True)
@@ -175,7 +175,8 @@ def test_no_net_ratio_with_one_launch_clock() -> None:
         record("cuda", reduction(), status="skipped", reason="no"),
         record("cuda", reduction(), math.nan),
         replace(
-            record("cuda", reduction(), 1e-6), clocks={"event": Clock((1e-6,)), "round_trip": Clock((1e-6,))}
+            record("cuda", reduction(), 1e-6),
+            clocks={"event": Samples((1e-6,)), "round_trip": Samples((1e-6,))},
         ),
         record("cuda", reduction(), 1e-6, role="limit"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 from harness.problems import Empty
 from harness.results.launch_correction import FEWEST_CONTEXTS, Launches
-from harness.results.record import Case, Clock, Record, Status
+from harness.results.record import Case, Record, Samples, Status
 from harness.results.statistics import centre, ratio_interval
 from harness.variants.axes import LaunchVariant
 
@@ -22,7 +22,7 @@ LOW, HIGH = 1.4, 1.6
 
 def empty(seconds: Sequence[float], status: Status = "ok", blocks: Sequence[int] = ()) -> Record:
     case = Case("cuda", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
-    clock = Clock(tuple(seconds), blocks=tuple(blocks or range(len(seconds))))
+    clock = Samples(tuple(seconds), blocks=tuple(blocks or range(len(seconds))))
     return Record(case, status, clocks={"queue": clock})
 
 
@@ -37,8 +37,8 @@ def test_a_time_is_read_off_where_launching_costs_its_mean() -> None:
     mine = [HIGH] * 12 + [LOW] * 4
     costs = mine + [LOW] * 24 + [HIGH] * 16
     launches = Launches([empty(costs)])
-    clock = Clock(tuple(2.0 + cost for cost in mine), blocks=tuple(range(16)))
-    found = launches.levelled("cuda:0", clock)
+    clock = Samples(tuple(2.0 + cost for cost in mine), blocks=tuple(range(16)))
+    found = launches.corrected("cuda:0", clock)
     assert [block[0] for block in found.blocks] == pytest.approx([3.5] * 16)
     assert found.error == pytest.approx(np.std(costs, ddof=1) / math.sqrt(len(costs)))
     assert centre([[value] for value in clock.seconds]) == pytest.approx(3.55)
@@ -47,7 +47,7 @@ def test_a_time_is_read_off_where_launching_costs_its_mean() -> None:
 def test_a_time_that_launching_does_not_touch_stays_what_it_was() -> None:
     mine = [HIGH, LOW] * 8
     launches = Launches([empty(mine + [LOW] * 40)])
-    found = launches.levelled("cuda:0", Clock((5.0,) * 16, blocks=tuple(range(16))))
+    found = launches.corrected("cuda:0", Samples((5.0,) * 16, blocks=tuple(range(16))))
     assert [block[0] for block in found.blocks] == pytest.approx([5.0] * 16)
     assert found.error == pytest.approx(0.0)
 
@@ -57,7 +57,7 @@ def test_each_sample_of_a_context_moves_as_its_median() -> None:
     thrice = [context for context in range(16) for _ in range(3)]
     launches = Launches([empty([costs[context] for context in thrice], blocks=thrice)])
     seconds = tuple(2 + cost + jitter for cost in costs for jitter in (-0.1, 0.0, 0.2))
-    found = launches.levelled("cuda:0", Clock(seconds, blocks=tuple(thrice)))
+    found = launches.corrected("cuda:0", Samples(seconds, blocks=tuple(thrice)))
     assert np.array(found.blocks) == pytest.approx(np.array([[3.4, 3.5, 3.7]] * 16))
 
 
@@ -89,10 +89,10 @@ def test_each_sample_of_a_context_moves_as_its_median() -> None:
     ],
 )
 def test_where_launching_tells_nothing_the_samples_are_left_alone(launches: Launches) -> None:
-    clock = Clock(tuple(float(i + 1) for i in range(20)), blocks=tuple(range(20)))
-    found = launches.levelled("cuda:0", clock)
+    clock = Samples(tuple(float(i + 1) for i in range(20)), blocks=tuple(range(20)))
+    found = launches.corrected("cuda:0", clock)
     assert (found.blocks, found.error) == ([[float(i + 1)] for i in range(20)], 0.0)
-    assert launches.levelled("cuda:0", None).blocks == []
+    assert launches.corrected("cuda:0", None).blocks == []
 
 
 def test_the_fewest_contexts_tell_more_of_launching_than_of_chance() -> None:
@@ -102,22 +102,22 @@ def test_the_fewest_contexts_tell_more_of_launching_than_of_chance() -> None:
     for _ in range(400):
         costs = rng.normal(1.5, 0.1, 200)
         taken = rng.normal(5.0, 0.05, FEWEST_CONTEXTS)
-        clock = Clock(tuple(map(float, taken)), blocks=tuple(range(FEWEST_CONTEXTS)))
+        clock = Samples(tuple(map(float, taken)), blocks=tuple(range(FEWEST_CONTEXTS)))
         plain.append(float(taken.mean()))
-        found.append(centre(Launches([empty(list(map(float, costs)))]).levelled("cuda:0", clock).blocks))
+        found.append(centre(Launches([empty(list(map(float, costs)))]).corrected("cuda:0", clock).blocks))
     assert np.std(found) < 1.15 * np.std(plain)
 
 
 def test_a_context_without_an_empty_kernel_keeps_its_samples() -> None:
     launches = Launches([empty([LOW, HIGH] * 8)])
-    clock = Clock((*(2 + cost for cost in [LOW, HIGH] * 8), 9.0), blocks=(*range(16), 50))
-    found = launches.levelled("cuda:0", clock)
+    clock = Samples((*(2 + cost for cost in [LOW, HIGH] * 8), 9.0), blocks=(*range(16), 50))
+    found = launches.corrected("cuda:0", clock)
     assert [block[0] for block in found.blocks] == pytest.approx([3.5] * 16 + [9.0])
 
 
 def test_another_devices_launches_are_not_asked() -> None:
-    clock = Clock((1.0, 2.0) * 8, blocks=tuple(range(16)))
-    assert Launches([empty([LOW, HIGH] * 8)]).levelled("opencl:0", clock).error == 0.0
+    clock = Samples((1.0, 2.0) * 8, blocks=tuple(range(16)))
+    assert Launches([empty([LOW, HIGH] * 8)]).corrected("opencl:0", clock).error == 0.0
 
 
 def test_intervals_hold_the_ratio_and_are_narrower_than_those_of_contexts_alone() -> None:
@@ -131,7 +131,7 @@ def test_intervals_hold_the_ratio_and_are_narrower_than_those_of_contexts_alone(
             costs = rng.choice([LOW, HIGH], 400)
             taken = 1.0 + costs[:40] + rng.normal(0, 0.02, 40)
             launches = Launches([empty(costs.tolist())])
-            side = launches.levelled("cuda:0", Clock(tuple(taken.tolist()), blocks=tuple(range(40))))
+            side = launches.corrected("cuda:0", Samples(tuple(taken.tolist()), blocks=tuple(range(40))))
             sides.append(side.blocks)
             errors.append(side.error)
             raw.append([[value] for value in taken.tolist()])
@@ -141,5 +141,5 @@ def test_intervals_hold_the_ratio_and_are_narrower_than_those_of_contexts_alone(
         widths.append((interval.high - interval.low, plain.high - plain.low))
     # 95 % of 200 are 190, give or take three.
     assert 180 <= held <= 199
-    levelled, plainly = np.mean(widths, axis=0)
-    assert levelled < 0.5 * plainly
+    corrected, plainly = np.mean(widths, axis=0)
+    assert corrected < 0.5 * plainly

@@ -8,7 +8,7 @@ from backends.base import Prepared
 from harness.devices import KernelTimes, Launch
 
 
-class Turns:
+class Rotation:
     """Calls of a prepared problem on its first ``sources`` sources in turn.
 
     One object serves all clocks of a case. If each clock had an order of its own, it could begin with the
