@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from backends import REGISTRY
-from harness.measure.empty_kernel import disagreement
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.results import statistics as stats
+from harness.results.clock_agreement import disagreement
 from harness.results.launch_correction import Launches
 from harness.results.record import Record, Samples
 from harness.results.statistics import Blocks

@@ -8,8 +8,8 @@ from typing import Any
 
 from backends.base import Prepared
 from harness.devices import KernelTimes
-from harness.measure.empty_kernel import disagreement
 from harness.problems import Problem
+from harness.results.clock_agreement import disagreement
 from harness.results.record import Samples
 
 

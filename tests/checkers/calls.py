@@ -43,9 +43,9 @@ from harness.variants.axes import (
     label,
 )
 from harness.variants.ladders import LADDERS
-from tests.kernels.test_backend_variants import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
 from tests.support.checks import KERNELS, Point
 from tests.support.compiling import NVIDIA
+from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
 
 MARK = "call: "
 """What a label's line begins with."""

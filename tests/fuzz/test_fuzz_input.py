@@ -29,7 +29,7 @@ from harness.suites.schema import Suite, SuiteError, load_suite, suite_names
 from harness.variants.axes import LibraryVariant, ReductionVariant
 from tests.support.command import LAPLACE, SUITE
 from tests.support.fake_backend import DEVICE
-from tests.unit.reports.test_report import HOSTILE, Page
+from tests.support.html import HOSTILE, Page
 
 MANY = settings(max_examples=150)
 

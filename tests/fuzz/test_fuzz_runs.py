@@ -36,8 +36,8 @@ from harness.variants.axes import LaunchVariant, LibraryVariant
 from harness.variants.ladders import LADDERS
 from reports.page import page as page_of
 from tests.support.fake_backend import DEVICE
+from tests.support.html import HOSTILE, Page
 from tests.support.report_data import device, environment, laplace, limit, png, record, reduction, with_blocks
-from tests.unit.reports.test_report import HOSTILE, Page
 
 FILES = int(os.environ.get("HARNESS_FUZZ", "160"))
 """How many mutants of each kind of line."""

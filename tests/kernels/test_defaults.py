@@ -12,7 +12,7 @@ from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import LaplaceVariant, ReductionVariant, variant_from_json, variant_to_json
-from tests.kernels.test_variants import CPU, GPU, SMALL_GPU
+from tests.support.machines import CPU, GPU, SMALL_GPU
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ from harness.variants.axes import (
     Variant,
     variant_from_json,
 )
-from tests.kernels.test_variants import CPU, GPU
 from tests.support.checks import Point, pairwise
+from tests.support.machines import CPU, GPU
 
 ROOT = Path(__file__).parents[2]
 DIALECTS: tuple[Dialect, ...] = ("cl", "cu")

@@ -29,6 +29,7 @@ from harness.variants.axes import (
     variant_to_json,
 )
 from harness.variants.ladders import LADDERS
+from tests.support.machines import GPU, SMALL_GPU
 
 ROOT = Path(__file__).parents[2]
 KINDS: list[Variant] = [
@@ -38,51 +39,6 @@ KINDS: list[Variant] = [
     LaunchVariant(),
     LibraryVariant(),
 ]
-
-GPU = DeviceInfo(
-    backend="opencl",
-    index=0,
-    name="a GPU",
-    platform="a platform",
-    vendor="a vendor",
-    driver="1",
-    kind="gpu",
-    compute_units=108,
-    memory_bytes=2**36,
-    max_allocation_bytes=2**34,
-    local_memory_bytes=48 * 2**10,
-    max_group_size=1024,
-    cache_bytes=40 * 2**20,
-    wave_width=32,
-    float64=True,
-    physical="0000:3b:00.0",
-    orders_groups=True,
-    awaits_groups=True,
-    shuffles=True,
-    atomics64=True,
-    max_texels=2**27,
-)
-SMALL_GPU = replace(
-    GPU,
-    max_group_size=256,
-    local_memory_bytes=2**14,
-    float64=False,
-    wave_width=0,
-    shuffles=False,
-    orders_groups=False,
-    awaits_groups=False,
-    atomics64=False,
-)
-CPU = replace(
-    GPU,
-    awaits_groups=False,
-    shuffles=False,
-    kind="cpu",
-    compute_units=2,
-    max_group_size=4096,
-    wave_width=1,
-    physical="cpu",
-)
 
 FOLDERS = {
     ("reduction", "storage"): "reduction/load",

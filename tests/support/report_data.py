@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 from harness.problems import OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import STUDY_DTYPES
 from harness.results.record import Case, Record, Role, Samples, Status
-from harness.results.runfile import Run
+from harness.results.runfile import Run, RunWriter
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LibraryVariant, ReductionVariant, Variant
 
 GPU = "0000:3b:00.0"
@@ -231,3 +232,19 @@ def with_blocks(original: Record, *medians: float) -> Record:
     seconds = [median * (1 + 1e-4 * step) for median in medians for step in range(8)]
     clock = Samples(tuple(seconds), 100, "", tuple(block for block in range(len(medians)) for _ in range(8)))
     return replace(original, clocks={"queue": clock})
+
+
+def measured(seconds: float, backend: str = "opencl", **changes: Any) -> Record:
+    """A record of nine samples, a thousandth apart."""
+    made = record(backend, changes.pop("problem", reduction()), seconds, **changes)
+    samples = tuple(seconds * (1 + step / 1000) for step in range(-4, 5))
+    return replace(made, clocks={"queue": Samples(samples, 100, made.clocks["queue"].note)})
+
+
+def write(path: Path, *records: Record, **changes: Any) -> Path:
+    """A run file of the records."""
+    run = run_of(*records, **changes)
+    with RunWriter(path, run.environment) as writer:
+        for each in run.records:
+            writer.write(each)
+    return path

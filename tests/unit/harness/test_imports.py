@@ -108,6 +108,16 @@ def test_what_the_interface_names_does_not_name_it() -> None:
     assert "backends.base" not in seen
 
 
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_test_file_imports_another(path: Path) -> None:
+    # What several need lies in tests/support.
+    found = imports(ast.parse(path.read_text(encoding="utf-8")), "tests")
+    assert not [name for name in found if name.startswith("tests.") and ".test_" in name]
+
+
 def test_the_registry_names_one_file_a_backend() -> None:
     for entry in REGISTRY.values():
         module, _, attribute = entry.path.partition(":")

@@ -1,4 +1,4 @@
-"""What clocks add to the work, and when they contradict each other."""
+"""What clocks add to the work, measured on empty kernels, and the profiler's clock."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from backends.base import Prepared
 from harness.devices import DeviceArray, KernelTimes, Launch
-from harness.measure.clocks import HOST_BOUND, Budget
-from harness.measure.empty_kernel import disagreement, kernel_seconds, launch_clocks
+from harness.measure.clocks import Budget
+from harness.measure.empty_kernel import kernel_seconds, launch_clocks
 from harness.measure.measurer import Measurer, Options, Share
 from harness.problems import Empty, Problem, Reduction
 from harness.results.record import Case, Samples
@@ -18,11 +18,6 @@ from tests.support.fake_backend import FakeBackend, FakeClock, FakePrepared, rot
 
 PROBLEM = Reduction("max", "int32", (1000,))
 SEEN = (Launch("a", (4,), (64,)), Launch("b", (1,), (64,)))
-
-
-def clocks(**microseconds: float) -> dict[str, Samples]:
-    """Clocks without noise."""
-    return {name: Samples((us * 1e-6,) * 3) for name, us in microseconds.items()}
 
 
 def test_the_empty_kernel_is_timed_by_every_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,47 +76,6 @@ def test_the_kernel_clock_says_how_many_kernels_a_call_makes(monkeypatch: pytest
     clock, times = kernel_seconds(rotation, None, Budget())
     assert clock == Samples((1e-6, 2e-6), 1, "2 kernels a call; 1 copy or fill not counted")
     assert times is seen
-
-
-def test_the_clocks_of_the_design_agree_given_their_bias() -> None:
-    """The same kernel at 2560x2560 on an H200: events 10.94, queue 6.26, kernel 5.50, launch 1.43."""
-    measured = clocks(queue=6.26, launch=1.43, event=10.94, launch_event=5.9, kernel=5.50, launch_kernel=0.9)
-    assert disagreement(measured) == ""
-
-
-@pytest.mark.parametrize(
-    ("measured", "both"),
-    [
-        (clocks(queue=80, launch=1, event=100, launch_event=5), "queue event"),
-        (clocks(queue=100, launch=1, event=80, launch_event=5), "queue event"),
-        (clocks(queue=80, launch=1, kernel=60, launch_kernel=1), "queue kernel"),
-        (clocks(queue=80, kernel=90), "queue kernel"),
-        (clocks(event=80, launch_event=3, kernel=90, launch_kernel=1), "event kernel"),
-    ],
-)
-def test_more_than_the_bias_is_told(measured: dict[str, Samples], both: str) -> None:
-    first, second = both.split()
-    assert f"by the {first} clock" in disagreement(measured)
-    assert f"by the {second} clock" in disagreement(measured)
-
-
-@pytest.mark.parametrize(
-    "measured",
-    [
-        {},
-        clocks(queue=80),
-        clocks(queue=80, launch=1, event=81.5, launch_event=1),
-        # Nothing is known below a clock without an empty kernel.
-        clocks(queue=80, event=200),
-        # Enqueueing may take longer than the device does.
-        {**clocks(event=20, launch_event=1, launch=1), "queue": Samples((90e-6,) * 3, 1, HOST_BOUND)},
-        {**clocks(queue=80, launch=1), "event": Samples((float("nan"),))},
-        # Noise: the quartiles reach each other.
-        {**clocks(launch=1, event=100, launch_event=1), "queue": Samples((70e-6, 80e-6, 150e-6), 1)},
-    ],
-)
-def test_what_bias_or_noise_explains_is_no_contradiction(measured: dict[str, Samples]) -> None:
-    assert disagreement(measured) == ""
 
 
 def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.MonkeyPatch) -> None:

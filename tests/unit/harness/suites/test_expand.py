@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from backends import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.results.record import Case
@@ -17,34 +16,7 @@ from harness.suites.expand import expand, measured_by_default, select_devices, s
 from harness.suites.schema import Suite, load_suite, suite_names
 from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, ReductionVariant, Variant
 from harness.variants.ladders import LADDERS
-
-GPU = DeviceInfo(
-    backend="opencl",
-    index=0,
-    name="Big GPU",
-    platform="Vendor CUDA",
-    vendor="Vendor",
-    driver="1.0",
-    kind="gpu",
-    compute_units=132,
-    memory_bytes=2**37,
-    max_allocation_bytes=2**35,
-    local_memory_bytes=48 * 1024,
-    max_group_size=1024,
-    cache_bytes=2**25,
-    wave_width=32,
-    float64=True,
-    physical="0000:3b:00.0",
-    orders_groups=True,
-)
-CUDA = replace(GPU, backend="cuda")
-CUPY = replace(GPU, backend="cupy")
-CPU = replace(
-    GPU, index=1, name="Small CPU", platform="PoCL", kind="cpu", max_group_size=4096, physical="cpu"
-)
-NUMPY = replace(CPU, backend="numpy", index=0, platform="NumPy")
-DEVICES = [NUMPY, GPU, CPU, CUDA, CUPY]
-
+from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
 
 RUNGS = {rung for ladder in LADDERS.values() for rung in ladder.rungs}
 

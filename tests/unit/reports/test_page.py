@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,36 +23,8 @@ from harness.results.runfile import Run, RunWriter, load_run
 from harness.results.statistics import VERDICTS
 from reports.page import page as page_of
 from reports.svg import SENTINEL, inline
+from tests.support.html import HOSTILE, Page
 from tests.support.report_data import cpu_run, device, gpu_run, laplace, limit, png, record, reduction, run_of
-
-HOSTILE = "<script>alert(1)</script>\"'--></svg>$\\frac{ {{ 7*7 }} \x1b[31m\ud800"
-
-
-class Page(HTMLParser):
-    """What a browser would find in a page: elements with attributes, ids, links, text of scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keeps the element."""
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        """Keeps the text."""
-        self.text.append(data)
-
-    def count(self, tag: str) -> int:
-        """How many elements of a kind there are."""
-        return sum(name == tag for name, _ in self.elements)
-
-    def values(self, attribute: str) -> list[str]:
-        """All values of an attribute."""
-        return [attributes[attribute] or "" for _, attributes in self.elements if attribute in attributes]
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from harness.results.comparable import Difference, environment_differences
 from harness.results.compare import RunComparison, compare
 from harness.results.record import Record, Samples
-from harness.results.runfile import Run, RunWriter
+from harness.results.runfile import Run
 from tests.support.command import Harness, harness
 from tests.support.report_data import (
     BOTH,
@@ -22,22 +21,16 @@ from tests.support.report_data import (
     device,
     environment,
     limit,
-    record,
+    measured,
     reduction,
     run_of,
+    write,
 )
 
 __all__ = ["harness"]
 
 SENSORS = {"physical": GPU, "power_cap_watts": 700.0, "ecc": "on", "mig": "off", "sm_clock_max_mhz": 1980}
 CPU = device("opencl", 0, "PoCL", "cpu") | {"kind": "cpu"}
-
-
-def measured(seconds: float, backend: str = "opencl", **changes: Any) -> Record:
-    """A record of nine samples, a thousandth apart."""
-    made = record(backend, changes.pop("problem", reduction()), seconds, **changes)
-    samples = tuple(seconds * (1 + step / 1000) for step in range(-4, 5))
-    return replace(made, clocks={"queue": Samples(samples, 100, made.clocks["queue"].note)})
 
 
 def one(a: Record, b: Record) -> RunComparison:
@@ -49,15 +42,6 @@ def differing(a: dict[str, Any], b: dict[str, Any]) -> dict[str, bool]:
     """What differs between two environments that OpenCL ran in, and whether it matters."""
     cases = [measured(1e-6).case]
     return {d.what: d.matters for d in environment_differences(environment(**a), environment(**b), cases)}
-
-
-def write(path: Path, *records: Record, **changes: Any) -> Path:
-    """A run file of the records."""
-    run = run_of(*records, **changes)
-    with RunWriter(path, run.environment) as writer:
-        for each in run.records:
-            writer.write(each)
-    return path
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from harness.results.record import Record
 from harness.results.repeatability import LEAST_EQUAL, repeated
 from harness.results.runfile import Run
 from tests.support.command import Harness, harness
-from tests.support.report_data import BOTH, GPU, device, reduction, run_of
-from tests.unit.harness.test_compare import measured, write
+from tests.support.report_data import BOTH, GPU, device, measured, reduction, run_of, write
 
 __all__ = ["harness"]
 

@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextmanager
 def holder(physical: str = PCI) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the lock."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[4])}
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, physical],
         stdin=subprocess.PIPE,

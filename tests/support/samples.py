@@ -1,0 +1,78 @@
+"""Points of our own kernels' variants and problems, in which every pair of values of two axes occurs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from harness.kernels.reduction_requirements import OPENCL_ELEMENTS, TEXEL
+from harness.kernels.requirements import violations
+from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Reduction
+from harness.problems.dtypes import DTYPES
+from harness.variants.axes import AXES, PER_PROBLEM, Variant, group_items, variant_from_json
+from tests.support.checks import KERNELS, Point, pairwise
+from tests.support.machines import GPU
+
+FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
+"""In place of the 65 values of the axis: they are all the same code."""
+
+
+def axes_of(kind: str, **fewer: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
+    """The axes of a kind of variant, some with fewer values."""
+    return {**AXES[kind], **fewer}
+
+
+def variant_of(kind: str, point: Point) -> Variant:
+    """The variant of those values of a point that are axes."""
+    return variant_from_json({"kind": kind, **{name: point[name] for name in AXES[kind]}})
+
+
+def _fits(point: Point) -> bool:
+    """Whether a Laplace variant is one: rows in whole loads, and a group that every device has room for."""
+    return point["rows_per_item"] % point["loads_in_flight"] == 0 and (
+        group_items(variant_of("laplace", point)) <= 256
+    )
+
+
+def _reduces(point: Point) -> bool:
+    """Whether a device that lacks nothing can: other limits are a device's own."""
+    device = replace(GPU, vector_elements=max(AXES["reduction"]["vector_width"]))
+    return not violations(
+        variant_of("reduction", point), Reduction(point["op"], point["dtype"], (TEXEL,)), device
+    )
+
+
+_WIDTHS = AXES["reduction"]["vector_width"]
+REDUCTIONS, WIDER = (
+    pairwise(
+        {
+            "op": KERNELS,
+            "dtype": dtypes,
+            **axes_of("reduction", groups=FEW_GROUPS, vector_width=widths),
+        },
+        _reduces,
+    )
+    for widths, dtypes in (
+        (tuple(width for width in _WIDTHS if width <= OPENCL_ELEMENTS), list(DTYPES)),
+        # Samples of their own: few compilers have these, and what is skipped must cover nothing else.
+        (tuple(width for width in _WIDTHS if width > OPENCL_ELEMENTS), ["uint8", "int8", "uint16", "int16"]),
+    )
+)
+LAPLACES = pairwise(
+    {
+        "mask": list(MASKS),
+        "border": BORDERS,
+        "output": OUTPUTS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        **axes_of("laplace", group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
+    },
+    _fits,
+)
+BANDWIDTHS = pairwise(
+    {
+        "direction": DIRECTIONS,
+        "dtype": ("uint8", "int16", "float32", "float64"),
+        **axes_of("bandwidth", groups=FEW_GROUPS, group_size=(1, 8, 256, 1024)),
+    }
+)
