@@ -46,3 +46,9 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number in heeded:
             signal.signal(number, before[number])
+
+
+def ignore_further() -> None:
+    """Has the process, which is ending, ignore the signals that would end it."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)

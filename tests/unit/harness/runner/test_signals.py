@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from harness.runner.signals import Ended, ended_by_signals
 
+ROOT = Path(__file__).parents[3]
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -65,3 +69,17 @@ def test_an_ignored_signal_stays_ignored() -> None:
     with ended_by_signals():
         signal.raise_signal(signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_a_signal_while_python_ends_does_not_change_the_exit_code() -> None:
+    code = (
+        "import atexit, os, signal, harness.cli.app\n"
+        "from harness.__main__ import main\n"
+        "from harness.runner.signals import Ended\n"
+        "def command(): raise Ended(signal.SIGHUP)\n"
+        "harness.cli.app.main = command\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGTERM)\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 128 + signal.SIGHUP, done.stderr
