@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,9 @@ from harness.devices import (
     Launch,
     ResultLocation,
 )
-
-if TYPE_CHECKING:
-    # Not on load: harness.variants.axes needs harness.devices, whose package loads this module first.
-    from harness.problems import Problem
-    from harness.variants.axes import Variant
-
+from harness.problems import Laplace, Problem, Reduction
+from harness.problems.dtypes import dtype_of
+from harness.variants.axes import Variant, require_variant
 
 POISON = 0xC5
 """The byte that results are overwritten with: no zero in any type, nor where a double is cut to a float or an
@@ -260,9 +257,6 @@ class Backend(ABC):
             BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.
         """
-        from harness.problems import Reduction
-        from harness.problems.dtypes import dtype_of
-
         host = _host_array(array)
         problem = Reduction(op, dtype_of(host).name, host.shape)
         if host.size == 0:
@@ -301,8 +295,6 @@ class Backend(ABC):
             BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.
         """
-        from harness.problems import Laplace
-
         host = _host_array(image)
         if host.ndim not in (2, 3):
             raise ValueError(
@@ -326,8 +318,6 @@ class Backend(ABC):
         """Raises :class:`Unsupported` with the skip reason if this backend cannot run ``variant`` on
         ``problem``; TypeError or ValueError if it is no variant.
         """
-        from harness.variants.axes import require_variant
-
         require_variant(variant)
         reason = self.unsupported(problem, variant)
         if reason:

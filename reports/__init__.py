@@ -29,14 +29,14 @@ def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -
     Args:
         runs: at least one.
         output: the folder; made if it is not there.
-        band: equivalence band of the verdicts, as a share of one; :data:`harness.results.statistics.BAND`
+        band: equivalence band of the verdicts, as a share of one; :data:`harness.results.ratio.BAND`
         when None.
 
     Raises:
         ValueError: if there is no run, or the band is below zero or not finite.
         OSError: if the folder or the file cannot be written.
     """
-    from harness.results.statistics import BAND
+    from harness.results.ratio import BAND
     from reports import page
 
     return page.write_page(runs, output, BAND if band is None else band)

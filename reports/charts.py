@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from reports import format as write
@@ -16,9 +17,6 @@ from reports.dataset import bandwidths, by_speed, measured, ordered_sizes, order
 from reports.looks import looks
 from reports.ratios import Comparison
 from reports.svg import DASHES, SENTINEL, Entry, Panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DASHED: dict[str, Any] = {"color": SENTINEL, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 1}
 

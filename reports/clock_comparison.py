@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from harness.results.statistics import geometric_mean, speed_ratio, usable
+from harness.results.ratio import speed_ratio
+from harness.results.statistics import geometric_mean, usable
 from reports import format as write
 from reports.dataset import measured
 from reports.headline import KINDS

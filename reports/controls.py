@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from harness.results import ratio
 from harness.results.launch_correction import Launches, is_control
+from harness.results.ratio import BAND, Side
 from harness.results.record import Record
 from harness.results.runfile import Run
-from harness.results.statistics import (
-    BAND,
-    CONFIDENCE,
-    Blocks,
-    by_block,
-    centre,
-    ratio_interval,
-    speed_ratio,
-    verdict,
-)
+from harness.results.statistics import CONFIDENCE, Blocks, by_block
 from harness.suites.control_cases import twins
 from reports import format as write
 from reports.tables import Cell, Line, Table, number_cell
@@ -79,16 +72,15 @@ def _empties(run: Run, band: float) -> Iterator[Line]:
 def _line(
     what: str, record: Record, first: Blocks, second: Blocks, band: float, paired: bool = False
 ) -> Line:
-    seconds = centre(first), centre(second)
-    interval = ratio_interval(first, second, paired=paired)
-    found = verdict(interval, band)
+    sides = Side(first), Side(second)
+    found = ratio.compare(*sides, band, paired)
     cells = (
         Cell(what, style="wrap"),
         Cell(write.plain(record.case.device_key)),
         Cell(f"{len(first)}, {len(second)}"),
-        *(number_cell(each, write.us) for each in seconds),
-        number_cell(speed_ratio(*seconds), write.ratio),
-        Cell(write.interval(interval.low, interval.high)),
-        Cell(found, chip=found),
+        *(number_cell(side.seconds, write.us) for side in sides),
+        number_cell(found.value, write.ratio),
+        Cell(write.interval(found.interval.low, found.interval.high)),
+        Cell(found.verdict, chip=found.verdict),
     )
     return Line(cells, {})

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,14 +17,12 @@ from harness.results import statistics as stats
 from harness.results.clock_agreement import disagreement
 from harness.results.launch_correction import Launches
 from harness.results.record import Record, Samples
+from harness.results.runfile import Run
 from harness.results.statistics import Blocks
 from harness.results.stopping import NARROW, is_narrow, mean_is_narrow
 from harness.variants.axes import label
 from reports.format import plain
 from reports.format import size as written_size
-
-if TYPE_CHECKING:
-    from harness.results.runfile import Run
 
 TOLERATED_EXCESS = 0.02
 """A bandwidth this much above the measured limit is an error of measurement, not a result."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from harness.results.statistics import geometric_mean
@@ -19,9 +20,6 @@ from reports.dataset import measured, ordered_sizes, ordered_types
 from reports.looks import looks
 from reports.svg import SENTINEL, Entry, Panels
 from reports.tables import Cell, Line, Table, number_cell
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 HEADINGS = (
     ("step", "what a rung changes; the first is the base in full"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -20,7 +20,9 @@ from markupsafe import Markup
 
 from backends import REGISTRY
 from harness.results.launch_correction import FEWEST_CONTEXTS
-from harness.results.statistics import BAND, CONFIDENCE, FEWEST_SAMPLES, check_band
+from harness.results.ratio import BAND, check_band
+from harness.results.runfile import Run
+from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES
 from harness.results.stopping import NARROW
 from reports import format as write
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
@@ -34,9 +36,6 @@ from reports.libraries import library_table
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
-
-if TYPE_CHECKING:
-    from harness.results.runfile import Run
 
 _CACHES = {
     "hot": "Hot: one source, in the cache where it fits",

@@ -9,17 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from harness.results.statistics import (
+from harness.results import ratio
+from harness.results.ratio import (
     BAND,
     UNKNOWN,
     VERDICTS,
     Interval,
-    geometric_mean,
-    net_ratio_interval,
-    ratio_interval,
-    speed_ratio,
-    verdict,
+    Ratio,
+    Side,
 )
+from harness.results.statistics import geometric_mean
 from reports.dataset import by_speed, measured, ordered_sizes
 from reports.fairness import differences
 
@@ -46,7 +45,7 @@ class Pair:
     """One ratio: speed of the first side over speed of the second, by the queue clock.
 
     gross: of queue. low, high: its interval (NaN with too few samples), and ``verdict`` what that says of the
-    first side (:data:`harness.results.statistics.VERDICTS`). net: of queue less launch on both sides (NaN
+    first side (:data:`harness.results.ratio.VERDICTS`). net: of queue less launch on both sides (NaN
     where a side has no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high:
     its interval. pairing: the FASTEST variant of each side, an IDENTICAL one on both, or
     FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side.
@@ -82,7 +81,7 @@ class Pair:
 class Summary:
     """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
 
-    verdicts: how many pairs have each, in the order of :data:`harness.results.statistics.VERDICTS`, without
+    verdicts: how many pairs have each, in the order of :data:`harness.results.ratio.VERDICTS`, without
     those of none. interval: of the gross ratio where there is one pair only. by_size: each size with its
     gross mean, smallest first. marked: how many pairs carry a mark.
     """
@@ -178,9 +177,9 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
 
 
 def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:
-    errors = (first["queue_error"], second["queue_error"])
-    interval = ratio_interval(first["queue_blocks"], second["queue_blocks"], paired=True, errors=errors)
-    net, net_interval = _net_ratio(first, second)
+    left, right = (Side(row["queue_blocks"], row["queue_error"]) for row in (first, second))
+    gross = ratio.compare(left, right, band, paired=True)
+    net = _net_ratio(first, second)
     return Pair(
         physical=first["physical"],
         device_name=first["device_name"],
@@ -198,25 +197,27 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: flo
         second_backend=second["backend"],
         second_variant=second["variant"],
         second_queue=second["queue"],
-        gross=speed_ratio(first["queue"], second["queue"]),
-        low=interval.low,
-        high=interval.high,
-        verdict=verdict(interval, band),
-        net=net,
-        net_low=net_interval.low,
-        net_high=net_interval.high,
+        gross=gross.value,
+        low=gross.interval.low,
+        high=gross.interval.high,
+        verdict=gross.verdict,
+        net=net.value,
+        net_low=net.interval.low,
+        net_high=net.interval.high,
         marks=_marks(first, second),
     )
 
 
-def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> tuple[float, Interval]:
-    if not all(row["net"] >= LEAST_WORK * row["queue"] for row in (first, second)):
-        return math.nan, UNKNOWN
-    left, right = ((row["queue_blocks"], row["launch_blocks"]) for row in (first, second))
+def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> Ratio:
+    rows = (first, second)
+    if not all(row["net"] >= LEAST_WORK * row["queue"] for row in rows):
+        return Ratio(math.nan, UNKNOWN, "ambiguous")
     # The same mean cost of launching is in both clocks: its error is that of their difference.
-    errors = [row["queue_error"] - row["launch_error"] for row in (first, second)]
-    interval = net_ratio_interval(*left, *right, paired=True, errors=errors)
-    return speed_ratio(first["net"], second["net"]), interval
+    left, right = (
+        Side(row["queue_blocks"], row["queue_error"] - row["launch_error"], row["launch_blocks"])
+        for row in rows
+    )
+    return ratio.compare(left, right, paired=True)
 
 
 def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:

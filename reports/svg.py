@@ -8,17 +8,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SENTINEL = "#010203"
 """What is drawn in this colour becomes currentColor: one chart serves the light and the dark page."""

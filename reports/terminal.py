@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from harness.results.statistics import BAND, CONFIDENCE, ratio_interval, speed_ratio, verdict
+from harness.results import ratio
+from harness.results.ratio import BAND, Side
+from harness.results.runfile import Run
+from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
 from reports.ratios import SIDES
 from reports.tables import status_counts
-
-if TYPE_CHECKING:
-    from harness.results.runfile import Run
 
 
 def terminal_table(run: Run) -> Table:
@@ -61,9 +61,9 @@ def _add(table: Table, group: pd.DataFrame) -> None:
 
 def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
     """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
-    errors = (opencl.queue_error, row.queue_error)
-    interval = ratio_interval(opencl.queue_blocks, row.queue_blocks, paired=True, errors=errors)
-    return write.ratio(speed_ratio(opencl.queue, row.queue)), verdict(interval)
+    left, right = (Side(each.queue_blocks, each.queue_error) for each in (opencl, row))
+    found = ratio.compare(left, right, paired=True)
+    return write.ratio(found.value), found.verdict
 
 
 def _caption(rows: pd.DataFrame) -> Text:

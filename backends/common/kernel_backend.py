@@ -15,13 +15,12 @@ import numpy as np
 from backends.base import POISON, Backend, Prepared
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
-from harness.kernels.plan import Argument, Buffer, Events, Plan, PlannedLaunch, Scalar, Submission
+from harness.kernels.plan import Argument, Buffer, Plan, PlannedLaunch, Scalar, Submission
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble, source_hash
 from harness.problems import Problem
-from harness.problems.accumulators import accumulator
-from harness.variants.axes import Variant
+from harness.variants.axes import Events, Variant
 
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
@@ -123,7 +122,7 @@ class PreparedPlan(Prepared):
         self.source_hash = source_hash(source)
         self.result_location = plan.result_location
         self.build_options = backend.build_options
-        self.accumulator = accumulator(problem)
+        self.accumulator = problem.accumulator
         self.answers = max(1, len(plan.ring))
         self.submits = backend._possible(plan.submission)
         self.commands_per_launch = _COMMANDS[self.submits.events]

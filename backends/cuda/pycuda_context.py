@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from backends.cuda.nvidia import LOST
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
@@ -19,8 +19,7 @@ except ImportError as error:
         f"NVIDIA's driver is missing or too old ({error})", "install the driver, or a newer one"
     ) from error
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 __all__ = ["contexts", "drv", "typed_errors"]
 

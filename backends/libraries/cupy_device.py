@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import cupy
 import numpy as np
@@ -21,9 +21,6 @@ from backends.libraries import cupy_calls
 from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OUT_OF_MEMORY = 2
 """cudaErrorMemoryAllocation."""

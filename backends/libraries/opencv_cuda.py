@@ -5,10 +5,10 @@ Wheels are not. A reduction's call waits for its value on the host, so that ther
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import cv2
 import numpy as np
@@ -22,9 +22,6 @@ from backends.libraries import opencv_calls
 from harness.devices import Array, DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _cuda: Any = getattr(cv2, "cuda", None)
 """The module, whose functions OpenCV's stubs know only where it was built with CUDA."""

@@ -7,10 +7,10 @@ where it has no OpenCL kernel for a call.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import cv2
 import numpy as np
@@ -24,9 +24,6 @@ from backends.opencl.device import all_devices, describe, device_at
 from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _NO_MEMORY = -4
 """cv::Error::StsNoMem."""

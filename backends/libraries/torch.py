@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -17,9 +17,6 @@ from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfD
 from harness.devices import Array, DeviceArray, DeviceInfo
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 """Types that PyTorch stores, but hardly computes with."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import pyopencl as cl
 
@@ -15,9 +15,6 @@ from backends.opencl.gate import EventGates, KernelGates, gates
 from backends.opencl.launch import OUT_OF_MEMORY, library_function
 from backends.opencl.pocl import repair
 from harness.devices import Array, DeviceArray, DeviceInfo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
 ATOMICS64 = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}

@@ -46,7 +46,7 @@ Backends = Annotated[
 ]
 Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
 DEFAULT_BAND = 0.02
-"""As :data:`harness.results.statistics.BAND`, which is not worth importing NumPy for whatever is asked."""
+"""As :data:`harness.results.ratio.BAND`, which is not worth importing NumPy for whatever is asked."""
 Band = Annotated[float, typer.Option(help="Ratios within 1 +- this are the same speed.")]
 Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
 ReportFolder = Annotated[Path, typer.Option(metavar="DIR", help="Where the report goes.", file_okay=False)]
@@ -305,8 +305,8 @@ def write_reports(
 ) -> None:
     """Write the HTML report of one or more runs."""
     from harness.cli.terminal import say
+    from harness.results.ratio import check_band
     from harness.results.runfile import load_run
-    from harness.results.statistics import check_band
     from reports import write_report
 
     with _asked():
@@ -378,8 +378,8 @@ def compare_verdicts(
     """
     from harness.cli.render import show_repeated
     from harness.results.compare import machine_differences
-    from harness.results.repeatability import repeated
     from harness.results.runfile import load_run
+    from reports.repeatability import repeated
 
     with _asked():
         a, b = load_run(run_a), load_run(run_b)

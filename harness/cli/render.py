@@ -12,13 +12,13 @@ from harness.cli.terminal import complain, print_table, say, show_json, show_tab
 from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
 from harness.results.record import Case, Status
-from harness.results.repeatability import LEAST_EQUAL, Repeated, Twice
 from harness.results.runfile import Run
 from harness.results.statistics import geometric_mean, usable
 from harness.runner.selftest import MOST_FALSE, SelfTest
 from harness.runner.session import Plan
 from harness.variants.axes import label
 from reports import format as write
+from reports.repeatability import LEAST_EQUAL, Repeated, Twice
 
 SPARE = ("variant", "GB/s", "% of limit")
 LAST = ("OpenCL is", "ratio")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.devices import ResultLocation
+from harness.variants.axes import Events, Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,6 @@ class Scalar:
 
 
 Argument = Source | Buffer | Scalar
-
-Order = Literal["in_order", "out_of_order"]
-Events = Literal["off", "on", "profiled"]
 
 
 @dataclass(frozen=True, slots=True)

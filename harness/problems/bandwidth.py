@@ -57,6 +57,10 @@ class Bandwidth:
     def bytes_moved(self) -> int:
         return self.source_bytes * (2 if self.direction == "copy" else 1)
 
+    @property
+    def accumulator(self) -> str:
+        return ""
+
     def make_source(self, seed: int) -> Array:
         return (
             np.random.default_rng(seed)

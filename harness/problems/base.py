@@ -72,6 +72,12 @@ class Problem(Protocol):
         once.
         """
 
+    @property
+    def accumulator(self) -> str:
+        """The NumPy name of the type in which our kernels compute: part of what a ratio compares. Several
+        names are joined; empty where there is no arithmetic.
+        """
+
     def make_source(self, seed: int) -> Array:
         """A random source for this problem; the same for the same seed. Never zeros."""
 

@@ -66,6 +66,10 @@ class Empty:
     def bytes_moved(self) -> int:
         return 0
 
+    @property
+    def accumulator(self) -> str:
+        return ""
+
     def make_source(self, seed: int) -> Array:
         return np.array([seed + 1], np.uint32)
 

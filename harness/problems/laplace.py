@@ -159,6 +159,10 @@ class Laplace:
     def bytes_moved(self) -> int:
         return 2 * self.source_bytes
 
+    @property
+    def accumulator(self) -> str:
+        return "float32" if self.element.is_float else "int32"
+
     def make_source(self, seed: int) -> Array:
         """A random image over the type's range (floats: -1 to 1); the suites use a photograph instead."""
         rng = np.random.default_rng(seed)

@@ -116,6 +116,16 @@ class Reduction:
         }
         return np.dtype([(name, types[what]) for name, what in self.partial_fields.items()], align=True)
 
+    @property
+    def accumulator(self) -> str:
+        """Of extremes the type of the elements."""
+        kinds = self.parts.fields
+        types = (
+            self.element.kernel_numpy if kinds[name] == "element" else self.partial_dtype[name]
+            for name in self.parts.combine
+        )
+        return ", ".join(dict.fromkeys(dtype.name for dtype in types))
+
     def make_source(self, seed: int) -> Array:
         """Random values over the type's range.
 

@@ -7,22 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.results import ratio
 from harness.results.comparable import Difference, environment_differences
 from harness.results.launch_correction import Corrected, Launches
-from harness.results.record import Case, Record
-from harness.results.runfile import Run
-from harness.results.statistics import (
+from harness.results.ratio import (
     BAND,
-    CONFIDENCE,
     VERDICTS,
     Interval,
+    Side,
     Verdict,
-    centre,
     check_band,
-    ratio_interval,
-    speed_ratio,
-    verdict,
 )
+from harness.results.record import Case, Record
+from harness.results.runfile import Run
+from harness.results.statistics import CONFIDENCE
 from harness.variants.axes import label
 
 
@@ -155,16 +153,16 @@ def _measured(run: Run, by_case: Mapping[Case, Record]) -> dict[Case, tuple[Reco
 
 
 def _matched(a: Record, side_a: Corrected, b: Record, side_b: Corrected, band: float) -> Matched:
-    seconds_a, seconds_b = centre(side_a.blocks), centre(side_b.blocks)
+    of_a, of_b = Side(side_a.blocks, side_a.error), Side(side_b.blocks, side_b.error)
     # The speed of B over A: B is the first side, whose speed the verdict is on.
-    interval = ratio_interval(side_b.blocks, side_a.blocks, errors=(side_b.error, side_a.error))
+    found = ratio.compare(of_b, of_a, band)
     return Matched(
         case=a.case,
-        a=seconds_a,
-        b=seconds_b,
-        ratio=speed_ratio(seconds_b, seconds_a),
-        interval=interval,
-        verdict=verdict(interval, band),
+        a=of_a.seconds,
+        b=of_b.seconds,
+        ratio=found.value,
+        interval=found.interval,
+        verdict=found.verdict,
         notes="; ".join(_notes(a, b)),
     )
 

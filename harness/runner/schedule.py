@@ -18,8 +18,8 @@ from typing import NamedTuple
 from harness.problems import Empty, Problem
 from harness.results.launch_correction import Corrected, Launches
 from harness.results.merge import merged_clock
+from harness.results.ratio import BAND
 from harness.results.record import Case, Record, Samples
-from harness.results.statistics import BAND
 from harness.results.stopping import NARROW, mean_is_narrow, ratio_is_told
 
 GUESSED_OVERHEAD_S = 0.3

@@ -16,9 +16,11 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.measure.source_cache import shared_folder
+from harness.results import ratio
 from harness.results import statistics as stats
 from harness.results.launch_correction import Launches
 from harness.results.merge import merged_clock
+from harness.results.ratio import Side
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
 from harness.results.statistics import Blocks
@@ -27,7 +29,7 @@ from harness.runner.worker_process import Worker, WorkerFailed
 from harness.suites.expand import expand
 from harness.suites.schema import Limits, ReductionBlock, Suite
 
-FEWEST_TO_HALVE = 2 * stats.FEWEST_PAIRS
+FEWEST_TO_HALVE = 2 * ratio.FEWEST_PAIRS
 """Blocks of a case whose halves still are drawn in pairs."""
 _SEED = 20111121
 MOST_FALSE = 0.05
@@ -125,7 +127,7 @@ def verdict(first: Samples, second: Samples) -> str:
 
 
 def _verdict(first: Blocks, second: Blocks) -> str:
-    return stats.verdict(stats.ratio_interval(first, second, paired=True))
+    return ratio.compare(Side(first), Side(second), paired=True).verdict
 
 
 def _device(

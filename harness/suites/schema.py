@@ -20,13 +20,12 @@ from pydantic import (
     model_validator,
 )
 
-from harness.kernels.plan import Events, Order
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
 from harness.problems.base import MAX_ELEMENTS, require_sizes
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import fitting_border_value
 from harness.results.explain import unknown, validation
-from harness.variants.axes import AXES, Groups, Variant, variant_from_json
+from harness.variants.axes import AXES, Events, Groups, Order, Variant, variant_from_json
 from harness.variants.ladders import LADDERS
 
 DEFAULT: Final = "default"

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Final, Literal
 
-from harness.kernels.plan import Events, Order
-
 PER_PROBLEM: Final = "per_problem"
 Groups = int | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
+Order = Literal["in_order", "out_of_order"]
+"""Whether a queue's (stream's) launches run one after the other."""
+Events = Literal["off", "on", "profiled"]
+"""Whether each launch leaves an event to wait for, and whether that tells times."""
 MOST_GROUPS: Final = 64
 """For each compute unit."""
 

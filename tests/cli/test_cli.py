@@ -172,10 +172,10 @@ def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyP
 
 def test_the_command_and_the_modules_have_the_same_numbers() -> None:
     from harness.cli import app
-    from harness.results import statistics as stats
+    from harness.results import ratio
     from harness.suites import schema
 
-    assert app.DEFAULT_BAND == stats.BAND
+    assert app.DEFAULT_BAND == ratio.BAND
     assert (app.MOST_SAMPLES, app.MOST_SECONDS) == (schema.MOST_SAMPLES, schema.MOST_SECONDS)
 
 

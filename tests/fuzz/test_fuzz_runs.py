@@ -26,7 +26,6 @@ from harness.devices import DeviceInfo
 from harness.problems import Bandwidth, Empty
 from harness.results.compare import compare, machine_differences
 from harness.results.record import Case, Record
-from harness.results.repeatability import repeated
 from harness.results.runfile import Run, RunWriter, load_run
 from harness.runner import session
 from harness.runner.resuming import suite_content
@@ -35,6 +34,7 @@ from harness.suites.schema import suite_text
 from harness.variants.axes import LaunchVariant, LibraryVariant
 from harness.variants.ladders import LADDERS
 from reports.page import page as page_of
+from reports.repeatability import repeated
 from tests.support.fake_backend import DEVICE
 from tests.support.html import HOSTILE, Page
 from tests.support.report_data import device, environment, laplace, limit, png, record, reduction, with_blocks

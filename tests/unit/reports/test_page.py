@@ -19,8 +19,8 @@ from rich.console import Console
 
 import reports
 from harness.problems import BORDERS, MASKS, OUTPUTS
+from harness.results.ratio import VERDICTS
 from harness.results.runfile import Run, RunWriter, load_run
-from harness.results.statistics import VERDICTS
 from reports.page import page as page_of
 from reports.svg import SENTINEL, inline
 from tests.support.html import HOSTILE, Page

@@ -7,7 +7,6 @@ import pytest
 from backends import open_backend
 from harness.measure.measurer import Measurer, Options, Share
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
-from harness.problems.accumulators import accumulator
 from harness.results.record import Case
 from harness.variants.axes import ReductionVariant
 
@@ -26,7 +25,7 @@ from harness.variants.axes import ReductionVariant
     ],
 )
 def test_the_type_that_our_kernels_compute_in(problem: Problem, expected: str) -> None:
-    assert accumulator(problem) == expected
+    assert problem.accumulator == expected
 
 
 def test_a_record_says_what_was_timed() -> None:

@@ -12,8 +12,9 @@ import pytest
 
 from harness.problems import Empty
 from harness.results.launch_correction import FEWEST_CONTEXTS, Launches
+from harness.results.ratio import ratio_interval
 from harness.results.record import Case, Record, Samples, Status
-from harness.results.statistics import centre, ratio_interval
+from harness.results.statistics import centre
 from harness.variants.axes import LaunchVariant
 
 LOW, HIGH = 1.4, 1.6

@@ -10,23 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.results.statistics import (
+from harness.results.ratio import (
     FEWEST_PAIRS,
     UNKNOWN,
     VERDICTS,
     Interval,
-    Quartiles,
     Verdict,
+    net_ratio_interval,
+    ratio_interval,
+    speed_ratio,
+    verdict,
+)
+from harness.results.statistics import (
+    Quartiles,
     blocks,
     centre,
     geometric_mean,
     many_samples,
-    net_ratio_interval,
     quartiles,
-    ratio_interval,
-    speed_ratio,
     usable,
-    verdict,
 )
 
 

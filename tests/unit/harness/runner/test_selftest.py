@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from harness.problems import Reduction
+from harness.results.ratio import Interval
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run, RunWriter
-from harness.results.statistics import Interval
 from harness.runner import selftest as module
 from harness.runner import session
 from harness.runner.selftest import FEWEST_TO_HALVE, SUITE, SelfTest, selftest, selftest_of, verdict
@@ -159,7 +159,7 @@ def test_the_halves_of_a_recorded_run_differ_seldom(blocks: int, between: float)
 
 
 def test_halves_whose_intervals_are_wrong_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.results.statistics.ratio_interval", lambda *_, **__: Interval(1.1, 1.2))
+    monkeypatch.setattr("harness.results.ratio.ratio_interval", lambda *_, **__: Interval(1.1, 1.2))
     (test, _) = selftest_of(recorded(FEWEST_TO_HALVE, 0.02), 40)
     assert (test.verdicts, test.passed) == ({"faster": 40}, False)
 

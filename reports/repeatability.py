@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from harness.results.ratio import BAND, Interval, check_band
 from harness.results.runfile import Run
-from harness.results.statistics import BAND, Interval, check_band
 from reports.dataset import frame
 from reports.ratios import Comparison, comparisons
 

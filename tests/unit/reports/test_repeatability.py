@@ -10,8 +10,8 @@ import pytest
 
 from harness.problems import OPS
 from harness.results.record import Record
-from harness.results.repeatability import LEAST_EQUAL, repeated
 from harness.results.runfile import Run
+from reports.repeatability import LEAST_EQUAL, repeated
 from tests.support.command import Harness, harness
 from tests.support.report_data import BOTH, GPU, device, measured, reduction, run_of, write
 
