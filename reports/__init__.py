@@ -42,8 +42,12 @@ def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -
     return page.write_page(runs, output, BAND if band is None else band)
 
 
-def terminal_table(run: Run) -> Table:
-    """A run for the terminal: problem, backend, queue time, GB/s, share of limit, ratio, verdict, variant."""
+def terminal_table(run: Run, band: float | None = None) -> Table:
+    """A run for the terminal: problem, backend, queue time, GB/s, share of limit, ratio, verdict, variant.
+
+    ``band`` as of :func:`write_report`.
+    """
+    from harness.results.ratio import BAND
     from reports.terminal import terminal_table as table
 
-    return table(run)
+    return table(run, BAND if band is None else band)

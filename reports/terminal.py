@@ -19,14 +19,14 @@ from reports.ratios import SIDES
 from reports.tables import status_counts
 
 
-def terminal_table(run: Run) -> Table:
+def terminal_table(run: Run, band: float = BAND) -> Table:
     """The fastest variant of each backend by problem and cache state.
 
     The ratio is the speed of OpenCL over that of the row's backend on the same physical device, by the queue
     clock: above 1 OpenCL is faster.
     """
     rows = frame(run)
-    table = Table(caption=_caption(rows), box=box.SIMPLE_HEAD, caption_justify="left")
+    table = Table(caption=_caption(rows, band), box=box.SIMPLE_HEAD, caption_justify="left")
     for heading in ("problem", "cache", "backend"):
         table.add_column(heading, overflow="fold")
     for heading in ("queue us", "GB/s", "% of limit", "ratio"):
@@ -34,12 +34,12 @@ def terminal_table(run: Run) -> Table:
     table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
-        _add(table, by_speed(group).drop_duplicates("device").sort_values("queue", kind="stable"))
+        _add(table, by_speed(group).drop_duplicates("device").sort_values("queue", kind="stable"), band)
         table.add_section()
     return table
 
 
-def _add(table: Table, group: pd.DataFrame) -> None:
+def _add(table: Table, group: pd.DataFrame, band: float) -> None:
     """One problem on one physical device, fastest first."""
     opencl = group[group["role"].isin(SIDES["OpenCL"])].head(1)
     row: Any
@@ -52,25 +52,25 @@ def _add(table: Table, group: pd.DataFrame) -> None:
             write.us(row.queue) + ("*" if row.note else ""),
             write.gb_s(row.bytes_per_second),
             write.percent(row.share) + ("!" if row.above_limit else ""),
-            *(("", "") if own or opencl.empty else _ratio(opencl.iloc[0], row)),
+            *(("", "") if own or opencl.empty else _ratio(opencl.iloc[0], row, band)),
             str(row.variant),
         )
         # Text, not str: what a run file holds is never read as Rich's markup.
         table.add_row(*(Text(text.replace(write.ABSENT, "-")) for text in texts))
 
 
-def _ratio(opencl: Any, row: Any) -> tuple[str, str]:
+def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str]:
     """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
     left, right = (Side(each.queue_blocks, each.queue_error) for each in (opencl, row))
-    found = ratio.compare(left, right, paired=True)
+    found = ratio.compare(left, right, band, paired=True)
     return write.ratio(found.value), found.verdict
 
 
-def _caption(rows: pd.DataFrame) -> Text:
+def _caption(rows: pd.DataFrame, band: float) -> Text:
     counts = ", ".join(f"{count} {status}" for status, count in status_counts(rows)) or "no records"
     notes = [
         "ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster",
-        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {BAND * 100:g} % around 1",
+        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {band * 100:g} % around 1",
     ]
     if (rows["note"] != "").any():
         notes.append("* host-bound or otherwise weakened, see the report")

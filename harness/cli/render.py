@@ -52,12 +52,12 @@ def _row(case: Case) -> tuple[str, ...]:
     return case.device_key, case.problem.label, label(case.variant), case.cache, case.role
 
 
-def conclude(measured: Run, folder: Path) -> bool:
+def conclude(measured: Run, folder: Path, band: float) -> bool:
     """Writes the report, shows the table and where everything is; whether no case was wrong or failed."""
     from reports import terminal_table, write_report
 
-    print_table(terminal_table(measured), SPARE, LAST)
-    page = write_report([measured], folder)
+    print_table(terminal_table(measured, band), SPARE, LAST)
+    page = write_report([measured], folder, band)
     say(f"run file: {measured.path}")
     say(f"report:   {page}")
     counts = Counter(record.status for record in measured.records)

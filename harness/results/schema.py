@@ -69,6 +69,7 @@ class _Request(_Line):
     processes: _Processes | None = None
     contexts: _Processes | None = None
     budget: _Seconds | None = None
+    text: str | None = None
 
 
 class _Options(_Line):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -23,6 +23,7 @@ from harness.runner.run import Progress, run_cases
 from harness.runner.selftest import SelfTest, selftest, selftest_of
 from harness.runner.settings import RunOptions
 from harness.runner.telemetry import Watch
+from harness.suites.adhoc import Problems, adhoc_suite
 from harness.suites.control_cases import with_controls
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
 from harness.suites.schema import Suite, is_path, parse_suite, suite_text
@@ -40,7 +41,7 @@ class Request:
     """What a person asks for; a run file keeps it, so that the run can be resumed.
 
     ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
-    whole run; empty ``backends`` and ``devices`` mean all.
+    whole run; empty ``backends`` and ``devices`` mean all. ``text`` is the suite's where it has no file.
     """
 
     suite: str = "quick"
@@ -52,6 +53,17 @@ class Request:
     processes: int | None = None
     contexts: int | None = None
     budget: float | None = None
+    text: str | None = None
+
+    def of_problems(self, problems: Problems) -> Self:
+        """The request with these problems in place of its suite.
+
+        Raises:
+            ValueError: if they are not valid, or the image is no photograph.
+        """
+        size = image_size(Path(self.image)) if self.image else None
+        name, text = adhoc_suite(problems, size)
+        return replace(self, suite=name, text=text)
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,7 @@ def plan_run(request: Request) -> Plan:
     Raises:
         ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
     """
-    text = suite_text(request.suite)
+    text = suite_text(request.suite) if request.text is None else request.text
     suite = parse_suite(request.suite, text)
     image = Path(request.image) if request.image else None
     if image and not suite.laplace:

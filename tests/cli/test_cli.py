@@ -12,6 +12,7 @@ import pytest
 
 import reports
 from backends import REGISTRY
+from harness import __version__
 from harness.cli import doctor
 from harness.cli.doctor import Finding
 from harness.cli.listing import CONTENTS
@@ -88,6 +89,46 @@ def test_list_in_both_forms(harness: Harness, what: str) -> None:
 
 def test_list_without_a_word_lists_everything(harness: Harness) -> None:
     assert set(json.loads(harness("list", "--json").out)) == set(CONTENTS)
+
+
+def test_the_version_is_told(harness: Harness) -> None:
+    shown = harness("--version")
+    assert (shown.code, shown.out) == (0, f"harness {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("rnu",), "'run'"),
+        (("run", "--bakend", "numpy"), "--backend"),
+        (("run", "--dveice", "cpu"), "--device"),
+        (("list", "problms"), "'problems'"),
+        (("compare", "a", "b", "--fail-on", "slwer"), "'slower'"),
+    ],
+)
+def test_a_mistake_names_what_was_meant(harness: Harness, arguments: tuple[str, ...], meant: str) -> None:
+    shown = harness(*arguments)
+    assert (shown.code, shown.out) == (2, "")
+    assert meant in shown.err
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("harness re", {"report", "repeat"}),
+        ("harness run qu", {"quick"}),
+        ("harness run --backend nu", {"numpy"}),
+        ("harness run --op su", {"sum", "sum_squares"}),
+        ("harness run --variant group_size=6", {"group_size=64"}),
+        ("harness run --bu", {"--budget"}),
+        ("harness list su", {"suites"}),
+    ],
+)
+def test_the_shell_completes(words: str, completed: set[str]) -> None:
+    code = "import sys, harness.cli.app; sys.argv = ['harness']; harness.cli.app.main()"
+    asked = {"_HARNESS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = python("-c", code, **asked)
+    assert set(done.stdout.split()) == completed
 
 
 def test_list_of_something_unknown(harness: Harness) -> None:
@@ -171,12 +212,12 @@ def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyP
 
 
 def test_the_command_and_the_modules_have_the_same_numbers() -> None:
-    from harness.cli import app
+    from harness.cli import options
     from harness.results import ratio
     from harness.suites import schema
 
-    assert app.DEFAULT_BAND == ratio.BAND
-    assert (app.MOST_SAMPLES, app.MOST_SECONDS) == (schema.MOST_SAMPLES, schema.MOST_SECONDS)
+    assert options.DEFAULT_BAND == ratio.BAND
+    assert (options.MOST_SAMPLES, options.MOST_SECONDS) == (schema.MOST_SAMPLES, schema.MOST_SECONDS)
 
 
 def _shell(line: str) -> subprocess.CompletedProcess[str]:
@@ -274,7 +315,7 @@ def test_a_report_that_cannot_be_written_is_a_failure(
 def test_a_reports_folder_that_cannot_be_is_a_mistake(harness: Harness, folder: str) -> None:
     run_file = harness.folder / "run.jsonl"
     RunWriter(run_file, {}).close()
-    shown = harness("report", run_file, "--output", folder)
+    shown = harness("report", run_file, "--report", folder)
     assert shown.code == 2
     assert folder in shown.err
     assert "Errno" not in shown.err

@@ -56,7 +56,7 @@ def test_dry_run_of_the_suites_that_ship(harness: Harness, name: str) -> None:
 
 
 def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
-    shown = harness("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl", "--report", "page")
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", "page")
     assert shown.code == 0, shown.err
     assert "run file: my.jsonl" in shown.out
     assert "report:   page/index.html" in shown.out
@@ -82,7 +82,7 @@ def test_run_has_a_file_of_its_own_by_default(harness: Harness) -> None:
 def test_run_with_a_photograph(harness: Harness) -> None:
     _photograph(Path("photo.png"))
     suite = harness.suite(SUITE + LAPLACE)
-    shown = harness("run", suite, "--backend", "numpy", "--image", "photo.png", "--output", "my.jsonl")
+    shown = harness("run", suite, "--backend", "numpy", "--image", "photo.png", "--run", "my.jsonl")
     assert shown.code == 0, shown.err
     run = load_run("my.jsonl")
     assert run.records[-1].case.problem.label.endswith("20x30")
@@ -102,7 +102,7 @@ def test_a_photograph_that_nothing_would_filter_is_refused(harness: Harness) -> 
 
 
 def test_finished_run_is_not_overwritten(harness: Harness) -> None:
-    arguments = ("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl")
+    arguments = ("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
     assert harness(*arguments).code == 0
     before = Path("my.jsonl").read_bytes()
     again = harness(*arguments)
@@ -124,7 +124,7 @@ def _killed(harness: Harness) -> Path:
 
 
 def test_killed_run_is_resumed(harness: Harness) -> None:
-    assert harness("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl").code == 0
+    assert harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl").code == 0
     path = Path("my.jsonl")
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:2]) + lines[2][:40], encoding="utf-8")
@@ -139,7 +139,7 @@ def test_killed_run_is_resumed(harness: Harness) -> None:
 
 def test_run_in_several_processes_with_controls(harness: Harness) -> None:
     suite = harness.suite(SUITE.replace("controls = false", "controls = true"))
-    shown = harness("run", suite, "--backend", "numpy", "--processes", 2, "--output", "my.jsonl")
+    shown = harness("run", suite, "--backend", "numpy", "--processes", 2, "--run", "my.jsonl")
     assert shown.code == 0, shown.err
     run = load_run("my.jsonl")
     assert run.environment["options"]["processes"] == 2
@@ -151,7 +151,7 @@ def test_run_in_several_processes_with_controls(harness: Harness) -> None:
 
 
 def test_a_budget_is_kept_for_a_resumed_run(harness: Harness) -> None:
-    arguments = ("--backend", "numpy", "--budget", 2, "--output", "my.jsonl")
+    arguments = ("--backend", "numpy", "--budget", 2, "--run", "my.jsonl")
     assert harness("run", harness.suite(), *arguments).code == 0
     shown = harness("run", "--resume", "my.jsonl")
     assert shown.code == 0, shown.err
@@ -268,7 +268,7 @@ def test_records_that_the_suite_does_not_ask_for_are_not_mixed_with(harness: Har
 def test_a_run_is_resumed_from_another_folder(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     harness.suite(SUITE + LAPLACE)
     _photograph(harness.folder / "photo.png")
-    arguments = ("run", "tiny.toml", "--backend", "numpy", "--image", "photo.png", "--output", "my.jsonl")
+    arguments = ("run", "tiny.toml", "--backend", "numpy", "--image", "photo.png", "--run", "my.jsonl")
     assert harness(*arguments).code == 0
     (harness.folder / "below").mkdir()
     monkeypatch.chdir(harness.folder / "below")
@@ -279,7 +279,7 @@ def test_a_run_is_resumed_from_another_folder(harness: Harness, monkeypatch: pyt
 def test_resume_with_another_photograph_is_refused(harness: Harness) -> None:
     photo = harness.folder / "photo.png"
     _photograph(photo)
-    arguments = ("--backend", "numpy", "--image", photo, "--output", "my.jsonl")
+    arguments = ("--backend", "numpy", "--image", photo, "--run", "my.jsonl")
     assert harness("run", harness.suite(SUITE + LAPLACE), *arguments).code == 0
     _photograph(photo, seed=1)
     assert f"the photograph {photo} has another content now" in _refused(harness, Path("my.jsonl"))
@@ -287,7 +287,7 @@ def test_resume_with_another_photograph_is_refused(harness: Harness) -> None:
 
 def test_resuming_adds_no_picture_twice(harness: Harness) -> None:
     harness.suite(SUITE + LAPLACE.replace('["four"]', '["four", "eight"]'))
-    assert harness("run", "tiny.toml", "--backend", "numpy", "--output", "my.jsonl").code == 0
+    assert harness("run", "tiny.toml", "--backend", "numpy", "--run", "my.jsonl").code == 0
     path = Path("my.jsonl")
     pictures = load_run(path).images
     assert len(pictures) == 2
@@ -301,7 +301,7 @@ def test_resuming_adds_no_picture_twice(harness: Harness) -> None:
 def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:
     suite = harness.suite()
     with locked({"cpu": ["opencl:0"]}, "harness run full"):
-        shown = harness("run", suite, "--backend", "numpy", "--output", "my.jsonl")
+        shown = harness("run", suite, "--backend", "numpy", "--run", "my.jsonl")
         tested = harness("selftest", "--backend", "numpy")
     assert (shown.code, tested.code) == (2, 2)
     assert f"cpu (numpy:0) is being measured by process {os.getpid()} since" in shown.err
@@ -321,7 +321,7 @@ def test_the_workers_of_a_run_hold_its_locks(
         held.extend(os.path.samestat(os.fstat(file), lock_path("cpu").stat()) for file in options.held)
 
     monkeypatch.setattr(session, "run_cases", run_cases)
-    new = (harness.suite(), "--backend", "numpy", "--output", path)
+    new = (harness.suite(), "--backend", "numpy", "--run", path)
     harness("run", *(("--resume", path) if is_resumed else new))
     assert held == [True]
 
@@ -372,7 +372,7 @@ def test_interrupt_says_how_to_go_on(harness: Harness, monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(session, "run_cases", run_cases)
-    shown = harness("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl")
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
     assert shown.code == 130
     assert "harness run --resume my.jsonl" in shown.err
 
@@ -399,7 +399,7 @@ def _no_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_no_opencl")
 def test_a_backend_asked_for_by_name_and_not_there_ends_the_run_before_it_begins(harness: Harness) -> None:
     names = ("--backend", "numpy", "--backend", "opencl")
-    shown = harness("run", harness.suite(), *names, "--output", "my.jsonl")
+    shown = harness("run", harness.suite(), *names, "--run", "my.jsonl")
     assert shown.code == 2
     assert "error: not available: opencl: PoCL has no device" in shown.err
     assert not Path("my.jsonl").exists()
@@ -435,7 +435,7 @@ def test_a_backend_that_was_there_at_the_last_run_is_missed(
 def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "gone_since", lambda folder, _: [f"torch was there, by {folder}"])
     _unmeasured(monkeypatch)
-    shown = harness("run", harness.suite(), "--device", "numpy:0", "--output", "runs/my.jsonl")
+    shown = harness("run", harness.suite(), "--device", "numpy:0", "--run", "runs/my.jsonl")
     assert "warning: torch was there, by runs\n" in shown.err
 
 
@@ -449,7 +449,7 @@ def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("folder", ["/proc/page", "tiny.toml/page"])
 def test_a_report_that_cannot_be_written_ends_the_run_before_it_begins(harness: Harness, folder: str) -> None:
-    shown = harness("run", harness.suite(), "--backend", "numpy", "--output", "my.jsonl", "--report", folder)
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", folder)
     assert shown.code == 2
     assert f"error: no report can be written to {folder}: " in shown.err
     assert "choose another folder with --report" in shown.err
@@ -472,8 +472,8 @@ def test_a_resumed_run_whose_backend_is_gone_says_why(
 
 def test_report_of_several_runs(harness: Harness) -> None:
     for name in ("a.jsonl", "b.jsonl"):
-        assert harness("run", harness.suite(), "--backend", "numpy", "--output", name).code == 0
-    shown = harness("report", "a.jsonl", "b.jsonl", "--output", "page", "--band", "0.07")
+        assert harness("run", harness.suite(), "--backend", "numpy", "--run", name).code == 0
+    shown = harness("report", "a.jsonl", "b.jsonl", "--report", "page", "--band", "0.07")
     assert shown.code == 0, shown.err
     assert shown.out == "report: page/index.html\n"
     page = (harness.folder / "page" / "index.html").read_text()
@@ -481,8 +481,8 @@ def test_report_of_several_runs(harness: Harness) -> None:
 
 
 def test_a_band_that_is_none_is_refused(harness: Harness) -> None:
-    assert harness("run", harness.suite(), "--backend", "numpy", "--output", "a.jsonl").code == 0
-    shown = harness("report", "a.jsonl", "--band", "-1", "--output", "page")
+    assert harness("run", harness.suite(), "--backend", "numpy", "--run", "a.jsonl").code == 0
+    shown = harness("report", "a.jsonl", "--band", "-1", "--report", "page")
     assert shown.code == 2
     assert "equivalence band -1.0" in shown.err
     assert not (harness.folder / "page").exists()

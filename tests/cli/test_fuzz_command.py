@@ -11,7 +11,8 @@ __all__ = ["harness"]
 
 VERBS = ["run", "report", "compare", "repeat", "list", "devices"]
 OPTIONS = [
-    "--backend", "--device", "--output", "--report", "--image", "--samples", "--seed", "--resume", "--json",
+    "--backend", "--device", "--run", "--report", "--image", "--samples", "--seed", "--resume", "--json",
+    "--op", "--laplace", "--dtype", "--shape", "--variant", "--band", "--version",
     "--help", "--dry-run", "--", "-x", "--no-such-option",
 ]  # fmt: skip
 VALUES = [

@@ -70,7 +70,7 @@ def call(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
 VERBS = (
     ("list", "backends"),
     # With the report that it writes.
-    ("run", "tiny.toml", "--backend", "numpy", "--output", "my.jsonl"),
+    ("run", "tiny.toml", "--backend", "numpy", "--run", "my.jsonl"),
 )
 
 
@@ -111,7 +111,7 @@ def test_python_m_imports_nothing_of_the_current_folder(folder: Path, tmp_path: 
 def test_python_m_in_a_checkout_needs_no_installation(folder: Path, tmp_path: Path) -> None:
     packages, told = installed(tmp_path / "packages"), tmp_path / "told.txt"
     os.chdir(packages)
-    verb = ("run", str(folder / "tiny.toml"), "--backend", "numpy", "--output", str(tmp_path / "my.jsonl"))
+    verb = ("run", str(folder / "tiny.toml"), "--backend", "numpy", "--run", str(tmp_path / "my.jsonl"))
     done = call("-m", "harness", *verb, TOLD=str(told))
     assert done.returncode == 0, done.stderr
     assert set(told.read_text().splitlines()) == {str(packages / "harness" / "__init__.py")}

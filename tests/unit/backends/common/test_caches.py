@@ -39,7 +39,7 @@ def test_a_run_without_a_home_has_opencl(harness: Harness, monkeypatch: pytest.M
     for variable in caches.CACHES:
         monkeypatch.delenv(variable, raising=False)
     where = {"HOME": NO_HOME, "TMPDIR": str(harness.folder)}
-    arguments = ("--backend", "opencl", "--output", "my.jsonl")
+    arguments = ("--backend", "opencl", "--run", "my.jsonl")
     done = python("-m", "harness", "run", str(harness.suite()), *arguments, **where)
     assert done.returncode == 0, done.stderr
     assert {record.status for record in load_run("my.jsonl").records} == {"ok"}

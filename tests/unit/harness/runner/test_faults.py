@@ -91,7 +91,7 @@ def test_many_faults_in_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_full_disk_is_told_and_costs_no_record(harness: Harness) -> None:
     """A limit on the size of a file stands for the disk's end: the next write fails in its middle."""
-    arguments = ("run", str(harness.suite()), "--backend", "numpy", "--output")
+    arguments = ("run", str(harness.suite()), "--backend", "numpy", "--run")
     assert harness(*arguments, "to.jsonl").code == 0
     machine, first, second = Path("to.jsonl").read_bytes().splitlines(keepends=True)
     done = _limited(len(machine + first) + len(second) // 2, *arguments, "my.jsonl")
@@ -119,7 +119,7 @@ def _limited(nbytes: int, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_disk_that_is_full_from_the_start(harness: Harness) -> None:
-    shown = harness("run", harness.suite(), "--backend", "numpy", "--output", "/dev/full")
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "/dev/full")
     assert shown.code == 1
     assert "No space left on device" in shown.err
     assert "Traceback" not in shown.err
@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_from_the_start(harness: Harness) -> None:
 
 
 def test_a_disk_without_room_for_the_first_line_keeps_no_file(harness: Harness) -> None:
-    done = _limited(100, "run", str(harness.suite()), "--backend", "numpy", "--output", "my.jsonl")
+    done = _limited(100, "run", str(harness.suite()), "--backend", "numpy", "--run", "my.jsonl")
     assert done.returncode == 1
     assert "File too large" in done.stderr
     assert not Path("my.jsonl").exists()
@@ -137,7 +137,7 @@ def test_a_disk_without_room_for_the_first_line_keeps_no_file(harness: Harness) 
 def _begun(harness: Harness, path: Path, *before: str) -> Iterator[subprocess.Popen[str]]:
     """A run of every op that has measured the first; ``before`` is what the command is a command of."""
     suite = harness.suite(SUITE.replace('ops = ["minmax", "sum"]', f"ops = {json.dumps(list(OPS))}"))
-    run = ["run", str(suite), "--backend", "numpy", "--output", str(path)]
+    run = ["run", str(suite), "--backend", "numpy", "--run", str(path)]
     runner = subprocess.Popen(
         [*before, sys.executable, "-m", "harness", *run],
         stdout=subprocess.DEVNULL,

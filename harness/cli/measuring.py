@@ -1,0 +1,225 @@
+"""The verbs that measure: run and selftest."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from harness.cli import options
+from harness.cli.mistakes import FAILURE, MistakeError, user_input
+from harness.cli.options import (
+    DEFAULT_BAND,
+    GENERATED,
+    MOST_SAMPLES,
+    MOST_SECONDS,
+    Backends,
+    Band,
+    Devices,
+    Json,
+    ReportFolder,
+    finite,
+)
+
+if TYPE_CHECKING:
+    from harness.results.runfile import Run
+    from harness.runner.session import Plan
+
+
+def run(
+    context: typer.Context,
+    suite: options.Suite = "quick",
+    *,
+    op: options.Ops = None,
+    laplace: options.Laplaces = None,
+    dtype: options.Dtypes = None,
+    shape: options.Shapes = None,
+    border: options.Borders = None,
+    output: options.Outputs = None,
+    channels: options.Channels = None,
+    cache: options.Caches = None,
+    variant: options.Variants = None,
+    image: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A photograph for the Laplace filter.")
+    ] = None,
+    backend: Backends = None,
+    device: Devices = None,
+    run_file: Annotated[
+        Path | None, typer.Option("--run", metavar="FILE", help="The run file to write.", dir_okay=False)
+    ] = None,
+    report: ReportFolder = GENERATED,
+    band: Band = DEFAULT_BAND,
+    samples: Annotated[
+        int | None, typer.Option(min=3, max=MOST_SAMPLES, help="Samples a case, in place of the suite's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the random data.")] = 1,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh processes a case, in place of the suite's.")
+    ] = None,
+    contexts: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh contexts of a GPU a process, likewise.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            max=MOST_SECONDS,
+            callback=finite,
+            metavar="SECONDS",
+            help="Time to measure all cases in, in place of the suite's a case.",
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Go on with a run that was interrupted.")
+    ] = None,
+) -> None:
+    """Measure a suite, or the problems named by options, on the devices of this machine.
+
+    Prints a table, and writes the run file and the report. Without a suite: harness run --op sum --dtype
+    float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg.
+    """
+    from harness.cli import render
+    from harness.cli.terminal import complain
+    from harness.results.ratio import check_band
+    from harness.runner.session import Request, gone_since, plan_resumed, plan_run
+    from harness.suites.adhoc import Problems
+
+    problems = Problems(
+        op=tuple(op or ()),
+        laplace=tuple(laplace or ()),
+        dtype=tuple(dtype or ()),
+        shape=tuple(shape or ()),
+        border=tuple(border or ()),
+        output=tuple(output or ()),
+        channels=tuple(channels or ()),
+        cache=tuple(cache or ()),
+        variant=tuple(variant or ()),
+    )
+    request = Request(
+        suite=suite,
+        backends=tuple(backend or ()),
+        devices=tuple(device or ()),
+        image=str(image) if image else None,
+        samples=samples,
+        seed=seed,
+        processes=processes,
+        contexts=contexts,
+        budget=budget,
+    )
+    with user_input():
+        check_band(band)
+        typed = _typed(context)
+        others = typed - {"--resume", "--report", "--band", "--dry-run"}
+        if resume and others:
+            raise ValueError(
+                "a resumed run keeps its suite, options and file; give nothing else with --resume: "
+                f"no {', '.join(sorted(others))}"
+            )
+        if problems.given and "SUITE" in typed:
+            raise ValueError(
+                f"the suite {suite} and {', '.join(problems.given)}: give a suite, or problems in its place"
+            )
+        asked = request.of_problems(problems) if problems.given else request
+        plan = plan_resumed(resume) if resume else plan_run(asked)
+    render.announce(plan)
+    if dry_run:
+        render.show_cases(plan)
+        return
+    path = resume or run_file or _new_path(plan.suite.name)
+    for gone in gone_since(path.parent, plan):
+        complain(f"warning: {gone}")
+    with user_input():
+        _try_folder(report)
+    measured = _measured(plan, path, resuming=resume is not None)
+    if not render.conclude(measured, report, band):
+        raise typer.Exit(FAILURE)
+
+
+def _typed(context: typer.Context) -> set[str]:
+    """The arguments that were given, a default's value too: options by their long names."""
+    return {
+        parameter.opts[0] if parameter.param_type_name == "option" else parameter.opts[0].upper()
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
+    }
+
+
+def _try_folder(folder: Path) -> None:
+    """Makes the report's folder and writes to it, before hours of measuring that it is to tell of."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"a byte")
+    except OSError as error:
+        raise ValueError(
+            f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
+        ) from error
+
+
+def _new_path(suite: str) -> Path:
+    return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
+
+
+def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
+    from harness.cli.terminal import Watcher, complain
+    from harness.runner import session
+    from harness.runner.device_lock import DeviceBusy, LockUnusable
+    from harness.runner.signals import Ended
+
+    try:
+        with Watcher() as watcher:
+            if resuming:
+                return session.resume(plan, path, watcher)
+            return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
+    except (FileExistsError, DeviceBusy, LockUnusable) as error:
+        raise MistakeError(str(error)) from error
+    except (KeyboardInterrupt, Ended):
+        if path.exists():
+            # Of a terminal that is gone nobody reads it.
+            with suppress(OSError):
+                complain(f"stopped; `harness run --resume {shlex.quote(str(path))}` goes on")
+        raise
+
+
+def selftest(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN]...", help="Recorded runs to split into halves, in place of measuring."),
+    ] = None,
+    *,
+    comparisons: Annotated[
+        int, typer.Option(min=1, max=MOST_SAMPLES, help="At least so many a device.")
+    ] = 200,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison: 5 where not given.")
+    ] = None,
+    backend: Backends = None,
+    device: Devices = None,
+    as_json: Json = False,
+) -> None:
+    """Compare every device with itself, many times; exit code 1 if too often a difference is found."""
+    from harness.cli import render
+    from harness.cli.terminal import complain
+    from harness.runner.device_lock import DeviceBusy, LockUnusable
+    from harness.runner.session import self_tests, self_tests_of
+
+    with user_input():
+        if runs and (backend or device or processes):
+            raise ValueError("of recorded runs everything is compared; give only --comparisons with them")
+        if runs:
+            tests = self_tests_of(runs, comparisons)
+        else:
+            tests = self_tests(backend or (), device or (), comparisons, processes, complain)
+    try:
+        passed = render.show_selftest(tests, as_json)
+    except (DeviceBusy, LockUnusable) as error:
+        raise MistakeError(str(error)) from error
+    if not passed:
+        raise typer.Exit(FAILURE)

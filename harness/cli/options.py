@@ -1,0 +1,145 @@
+"""The options that several verbs have: each has one name, one meaning and one help text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+GENERATED = Path("reports/generated")
+"""Where runs and reports go unless told otherwise, below the current folder."""
+DEFAULT_BAND = 0.02
+"""As :data:`harness.results.ratio.BAND`, which is not worth importing NumPy for whatever is asked."""
+MOST_SAMPLES, MOST_SECONDS = 1_000_000, 7 * 24 * 3600
+"""As in :mod:`harness.suites.schema`, likewise."""
+
+_DEVICE_HELP = "Only devices of this key (opencl:0), kind, PCI address or part of a name; repeatable."
+
+
+def starting(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Completes to those of the names that begin so."""
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def _backends() -> Iterable[str]:
+    from backends import REGISTRY
+
+    return REGISTRY
+
+
+def _suites() -> Iterable[str]:
+    from harness.suites.schema import suite_names
+
+    return suite_names()
+
+
+def _problems(table: str) -> Callable[[str], list[str]]:
+    def names() -> Iterable[str]:
+        import harness.problems
+
+        return map(str, getattr(harness.problems, table))
+
+    return starting(names)
+
+
+def _dtypes() -> Iterable[str]:
+    from harness.problems.dtypes import DTYPES
+
+    return DTYPES
+
+
+def _variants() -> Iterable[str]:
+    from harness.variants.axes import AXES
+    from harness.variants.ladders import LADDERS
+
+    axes = {f"{axis}={value}": None for rows in AXES.values() for axis in rows for value in rows[axis]}
+    return ["default", *LADDERS, *axes]
+
+
+def finite(value: float | None) -> float | None:
+    """A callback for a number: NaN is within every range."""
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is no number")
+    return value
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Backends = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--backend",
+        metavar="NAME",
+        help="Only this backend; repeatable.",
+        autocompletion=starting(_backends),
+    ),
+]
+Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
+Band = Annotated[float, typer.Option(help="Ratios within 1 +- this count as the same speed.")]
+Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
+ReportFolder = Annotated[
+    Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)
+]
+RunFile = Annotated[Path, typer.Argument(metavar="RUN", help="A run file.")]
+Suite = Annotated[
+    str,
+    typer.Argument(help="A suite's name, or the path of a TOML file.", autocompletion=starting(_suites)),
+]
+
+_PANEL = "Problems in place of a suite (all combinations; every option is repeatable)"
+
+
+def _texts(
+    option: str, metavar: str, text: str, completion: Callable[[str], list[str]] | None = None
+) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(
+        option, metavar=metavar, help=text, rich_help_panel=_PANEL, autocompletion=completion
+    )
+    return found
+
+
+Ops = Annotated[list[str] | None, _texts("--op", "NAME", "A reduction, such as sum.", _problems("OPS"))]
+Laplaces = Annotated[
+    list[str] | None,
+    _texts("--laplace", "MASK", "A mask of the Laplace filter, such as four.", _problems("MASKS")),
+]
+Dtypes = Annotated[
+    list[str] | None,
+    _texts("--dtype", "NAME", "Type: float32, of images uint8 where not given.", starting(_dtypes)),
+]
+Shapes = Annotated[
+    list[str] | None,
+    _texts("--shape", "AxB", "Shape, of images WIDTHxHEIGHT: 2560x2560 where not given."),
+]
+Borders = Annotated[
+    list[str] | None,
+    _texts("--border", "NAME", "Border of the filter: reflect_101 where not given.", _problems("BORDERS")),
+]
+Outputs = Annotated[
+    list[str] | None,
+    _texts("--output", "NAME", "Output of the filter: laplacian where not given.", _problems("OUTPUTS")),
+]
+Channels = Annotated[
+    list[int] | None,
+    typer.Option("--channels", metavar="N", help="Of an image: 1 where not given.", rich_help_panel=_PANEL),
+]
+Caches = Annotated[
+    list[str] | None,
+    _texts(
+        "--cache",
+        "STATE",
+        "State of the cache, hot or cold: hot where not given.",
+        starting(lambda: ("hot", "cold")),
+    ),
+]
+Variants = Annotated[
+    list[str] | None,
+    _texts(
+        "--variant",
+        "TEXT",
+        "A ladder, or the value of an axis as in group_size=256: the device's default where not given.",
+        starting(_variants),
+    ),
+]
