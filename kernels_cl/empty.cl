@@ -1,4 +1,4 @@
-// Nothing, in the geometry of another kernel: what a launch costs before it has done any work.
+// An empty kernel, launched in the geometry of another kernel: what a launch costs without any work.
 
 __kernel void empty(__global const uint *source) {
 }

@@ -1,6 +1,6 @@
-// Holds back what is enqueued behind it: one work-item spins for a time.
+// Delays the launches enqueued after it: one work-item waits for a given time.
 
-// NVIDIA's alone: both its compilers take PTX, and elsewhere a user event holds the queue.
+// Used on NVIDIA's GPUs only, where both compilers take PTX; elsewhere a user event blocks the queue.
 inline ulong now(void) {
   ulong time;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));

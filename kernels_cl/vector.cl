@@ -1,11 +1,12 @@
-// Vectors of VECTOR_WIDTH elements. EACH_LANE and LANE let one text serve whole vectors in OpenCL C and single
-// lanes in CUDA C++. ADD_WIDENED adds the lanes of a batch's vector, made wider, to any of those that it goes into.
+// Vectors of VECTOR_WIDTH elements. EACH_COMPONENT and COMPONENT let one text compute on whole vectors in OpenCL C and
+// on single components in CUDA C++. ADD_WIDENED widens the components of a batch's vector and adds them to any
+// components of a wider one.
 
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
 #endif
 
-// differs: OpenCL C computes on vectors as a whole, CUDA C++ lane by lane.
+// differs: OpenCL C computes on vectors as a whole, CUDA C++ component by component.
 #define JOIN_EXPANDED(a, b) a##b
 #define JOIN(a, b) JOIN_EXPANDED(a, b)
 #if VECTOR_WIDTH == 1
@@ -17,15 +18,16 @@
 #define ANY(truth) any(truth)
 #define ONES(type, truth) CONVERT(type, -(truth))
 #endif
-#define EACH_LANE
-#define LANE(vector) (vector)
-#define LANE_AT(type, vector, at) (((const type *)&(vector))[at])
+#define EACH_COMPONENT
+#define COMPONENT(vector) (vector)
+#define COMPONENT_AT(type, vector, at) (((const type *)&(vector))[at])
 #if VECTOR_WIDTH <= 16
 #define CONVERT(type, value) JOIN(convert_, VECTOR_OF(type))(value)
-#define ADD_WIDENED(type, into, value) LANE(into) += CONVERT(type, LANE(value))
+#define ADD_WIDENED(type, into, value) COMPONENT(into) += CONVERT(type, COMPONENT(value))
 #define REINTERPRET(type, value) JOIN(as_, VECTOR_OF(type))(value)
 #else
-// OpenCL C's vectors end at 16 elements: of bytes that is a quarter of a processor's register. Clang's own go on.
+// OpenCL C has vectors of at most 16 components: of bytes, a quarter of a processor's register. Clang's own vectors are
+// longer.
 #define CONVERT(type, value) __builtin_convertvector(value, VECTOR_OF(type))
 #define REINTERPRET(type, value) __builtin_astype(value, VECTOR_OF(type))
 #define WIDE(type) typedef type VECTOR_OF(type) __attribute__((ext_vector_type(VECTOR_WIDTH)));
@@ -48,9 +50,9 @@ WITH_EXTREMES(char)
 WITH_EXTREMES(uchar)
 WITH_EXTREMES(short)
 WITH_EXTREMES(ushort)
-// Few lanes are widened: those of a batch are added up, four or eight at a time, before.
+// Fewer components are widened: groups of four or eight of the batch are added up before.
 #if LOADS_IN_FLIGHT > 15
-#error "LOADS_IN_FLIGHT is over 15: eight lanes of a batch of bytes overflow"
+#error "LOADS_IN_FLIGHT is over 15: eight components of a batch of bytes overflow"
 #endif
 #if VECTOR_WIDTH == 32
 #define ADD_WIDENED(type, into, value)                                    \

@@ -1,4 +1,4 @@
-// A vector as the memory system sees it: VECTOR_BYTES raw bytes, moved by the widest loads there are, 16 bytes each.
+// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each.
 
 #ifndef VECTOR_BYTES
 #error "VECTOR_BYTES is not defined"
@@ -26,8 +26,8 @@ typedef ulong16 words_t;
 #endif
 
 #if defined(__NV_CL_C_VERSION) && VECTOR_BYTES >= 8
-// Written out, for NVIDIA's compiler splits the load of a vector whose bytes are used next, and its store, into pieces
-// of four bytes.
+// In PTX, because NVIDIA's compiler splits the load or store of a vector whose bytes are used next into pieces of four
+// bytes.
 #if VECTOR_BYTES == 8
 typedef uint2 move_t;
 
@@ -97,16 +97,16 @@ inline words_t xor_words(words_t a, words_t b) {
   return a ^ b;
 }
 
-inline uint folded_words(words_t words) {
+inline uint xor_of_words(words_t words) {
 #if VECTOR_BYTES < 4
   return words;
 #else
-  uint folded = 0;
-  for (int i = 0; i < VECTOR_BYTES / 4; ++i) folded ^= ((const uint *)&words)[i];
-  return folded;
+  uint mixed = 0;
+  for (int i = 0; i < VECTOR_BYTES / 4; ++i) mixed ^= ((const uint *)&words)[i];
+  return mixed;
 #endif
 }
 
-// One read of what no kernel of the launch writes.
+// Reads one value of memory that no kernel of the launch writes.
 #define LOAD_AS(type, pointer) (*(__global const type *)(pointer))
 // end differs

@@ -1,4 +1,4 @@
-// What every kernel of this dialect starts from.
+// What every kernel of this dialect needs first: types, constants, and functions that one vendor's compiler lacks.
 
 // differs: OpenCL C has its short names, infinity and NaN built in, fp64 must be asked for; NVRTC includes no header.
 typedef unsigned char uchar;
@@ -8,20 +8,21 @@ typedef unsigned long ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 #define ALWAYS_INLINE __device__ __forceinline__
-// Keeps an index a number of its own: NVRTC would multiply each of its terms out for the address, nine instructions
-// before the first load.
-#define AS_ONE(index) asm("" : "+l"(index))
-// Keeps where a group's memory begins in a register: ptxas would ask for that again at each use.
-#define HELD(type, memory) ((type *)__cvta_shared_to_generic(held(__cvta_generic_to_shared(memory))))
-__device__ __forceinline__ uint held(uint address) {
+// Hides how an index was computed: NVRTC would multiply each of its terms for the address, nine instructions before the
+// first load.
+#define OPAQUE_INDEX(index) asm("" : "+l"(index))
+// Keeps the address of a group's local memory in a register; ptxas would compute it again at each use.
+#define OPAQUE_SHARED(type, memory) ((type *)__cvta_shared_to_generic(opaque_address(__cvta_generic_to_shared(memory))))
+__device__ __forceinline__ uint opaque_address(uint address) {
   asm("" : "+r"(address));
   return address;
 }
-// Written after loads, keeps what uses them behind the last: NVIDIA's assembler may save registers by waiting for the
-// first two before it asks for the others. It moves nothing past a profiler's trigger, though none is ever pulled here:
-// there is no launch of no groups. One that is pulled costs up to a fortieth of a small reduction.
-#define ALL_UNDER_WAY()                                                                                   \
+// A compiler fence: loads before it are issued before their results are used. Without it NVIDIA's assembler may save
+// registers by waiting for the first two loads before it issues the others. It moves no instruction past a profiler's
+// trigger (pmevent). The trigger never fires, since no launch has 0 groups: one that fires costs up to a fortieth of a
+// small reduction's time.
+#define LOADS_ISSUED_FENCE() \
   asm volatile("{ .reg .pred never; setp.eq.u32 never, %0, 0; @never pmevent 0; }" ::"r"(gridDim.x) : "memory")
-// What OpenCL's compiler must be told of a branch, NVRTC does by itself.
-#define NO_SPECULATION()
+// Does nothing: only NVIDIA's OpenCL compiler needs it.
+#define KEEP_BRANCH()
 // end differs

@@ -1,22 +1,23 @@
-// Vectors of VECTOR_WIDTH elements. EACH_LANE and LANE let one text serve whole vectors in OpenCL C and single
-// lanes in CUDA C++. ADD_WIDENED adds the lanes of a batch's vector, made wider, to any of those that it goes into.
+// Vectors of VECTOR_WIDTH elements. EACH_COMPONENT and COMPONENT let one text compute on whole vectors in OpenCL C and
+// on single components in CUDA C++. ADD_WIDENED widens the components of a batch's vector and adds them to any
+// components of a wider one.
 
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
 #endif
 
-// differs: OpenCL C computes on vectors as a whole, CUDA C++ lane by lane.
+// differs: OpenCL C computes on vectors as a whole, CUDA C++ component by component.
 template <typename type>
 struct vector_of {
-  type lane[VECTOR_WIDTH];
+  type component[VECTOR_WIDTH];
 };
 #define VECTOR_OF(type) vector_of<type>
-#define EACH_LANE _Pragma("unroll") for (int lane = 0; lane < VECTOR_WIDTH; ++lane)
-#define LANE(vector) ((vector).lane[lane])
+#define EACH_COMPONENT _Pragma("unroll") for (int component = 0; component < VECTOR_WIDTH; ++component)
+#define COMPONENT(vector) ((vector).component[component])
 #define ANY(truth) (truth)
 #define ONES(type, truth) ((type)(truth))
-#define LANE_AT(type, vector, at) ((vector).lane[at])
+#define COMPONENT_AT(type, vector, at) ((vector).component[at])
 #define CONVERT(type, value) ((type)(value))
-#define ADD_WIDENED(type, into, value) EACH_LANE LANE(into) += CONVERT(type, LANE(value))
+#define ADD_WIDENED(type, into, value) EACH_COMPONENT COMPONENT(into) += CONVERT(type, COMPONENT(value))
 #define SPLAT(type, value) ((type)(value))
 // end differs

@@ -1,4 +1,4 @@
-// A vector as the memory system sees it: VECTOR_BYTES raw bytes, moved by the widest loads there are, 16 bytes each.
+// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each.
 
 #ifndef VECTOR_BYTES
 #error "VECTOR_BYTES is not defined"
@@ -38,7 +38,7 @@ __device__ inline words_t load_words(const void *source, ulong index) {
 }
 
 #if VECTOR_BYTES >= 16
-// Volatile, as OpenCL C's: a Laplace filter is up to 2 % faster than where the compiler puts its stores off.
+// Volatile as in OpenCL C: otherwise the compiler delays the stores, and a Laplace filter is up to 2 % slower.
 __device__ inline void store_load(load_t *to, load_t words) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z),
                "r"(words.w)
@@ -69,13 +69,13 @@ __device__ inline words_t xor_words(words_t a, words_t b) {
   return a;
 }
 
-__device__ inline uint folded_words(words_t words) {
-  uint folded = 0;
+__device__ inline uint xor_of_words(words_t words) {
+  uint mixed = 0;
 #pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / sizeof(word_t); ++i) folded ^= words.word[i];
-  return folded;
+  for (int i = 0; i < VECTOR_BYTES / sizeof(word_t); ++i) mixed ^= words.word[i];
+  return mixed;
 }
 
-// One read of what no kernel of the launch writes.
+// Reads one value of memory that no kernel of the launch writes.
 #define LOAD_AS(type, pointer) __ldg((const type *)(pointer))
 // end differs

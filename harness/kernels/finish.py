@@ -15,7 +15,7 @@ from harness.problems.dtypes import integer_range
 from harness.variants.axes import ReductionVariant
 
 MERGED_PER_ITEM = 16
-"""Partial results that a work-item of a merging launch folds, at the most but for the last launch."""
+"""Partial results that a work-item of a merging launch combines, at the most but for the last launch."""
 
 PLACES = 8
 """Answers that take turns. Where in a GPU's cache an answer lies makes its atomics, and with them a small
@@ -159,7 +159,7 @@ def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Fini
 
 def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
     kinds = alternating_fields(problem)
-    none = _none(problem, kinds)
+    identity = _identity(problem, kinds)
     places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
     cells: dict[str, str | int] = {
         "CELL": problem.ordered.kept,
@@ -172,20 +172,20 @@ def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> 
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
         buffers=dict.fromkeys(places, PLACE_BYTES),
         result="answer",
-        initial=dict.fromkeys(places, none),
+        initial=dict.fromkeys(places, identity),
         ring=places,
         macros=cells,
     )
 
 
-def _none(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
-    """The partial result of no element, as the kernels' ``none()``."""
-    none, ordered = np.zeros(1, problem.partial_dtype), problem.ordered
+def _identity(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
+    """The partial result of no element, as the kernels' ``identity()``."""
+    identity, ordered = np.zeros(1, problem.partial_dtype), problem.ordered
     for name, kind in kinds.items():
         if kind != "ADDED":
             least, greatest = (-np.inf, np.inf) if ordered.is_float else integer_range(ordered.name)
-            none[name] = greatest if kind == "LEAST" else least
-    return none.tobytes()
+            identity[name] = greatest if kind == "LEAST" else least
+    return identity.tobytes()
 
 
 _FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {

@@ -15,8 +15,11 @@ from harness.problems import Reduction
 from harness.problems.dtypes import Dtype
 from harness.variants.axes import ReductionVariant
 
-_ACROSS_WAVE: Final[dict[np.ufunc, str]] = {np.minimum: "wave_least", np.maximum: "wave_greatest"}
-"""The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a wave."""
+_ACROSS_SUB_GROUP: Final[dict[np.ufunc, str]] = {
+    np.minimum: "sub_group_least",
+    np.maximum: "sub_group_greatest",
+}
+"""The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a sub-group."""
 _REDUX_CAPABILITY = 80
 
 
@@ -90,7 +93,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "PLACE": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
         "GROUP_SIZE": variant.group_size,
-        "WAVE_WIDTH": max(1, device.wave_width),
+        "SUB_GROUP_WIDTH": max(1, device.wave_width),
         "SCRATCH_PARTIALS": scratch_partials(variant, device),
         "USES_REDUX": int(bool(redux)),
         "REDUX_FIELDS": redux,
@@ -103,7 +106,7 @@ def _channel(element: Dtype) -> str:
 
 
 def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
-    """The fields of a partial result with what combines each across a wave; empty where shuffles must."""
+    """The fields of a partial result with what combines each in a sub-group; empty where shuffles must."""
     parts, fields = problem.parts, problem.partial_fields
     if device.compute_capability < _REDUX_CAPABILITY:
         return ""
@@ -112,7 +115,9 @@ def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
         return ""
     ordered = _kind(problem.ordered)
     functions = {
-        name: f"{_ACROSS_WAVE[parts.combine[name]]}_{ordered}" if kind == "element" else "wave_added"
+        name: f"{_ACROSS_SUB_GROUP[parts.combine[name]]}_{ordered}"
+        if kind == "element"
+        else "sub_group_added"
         for name, kind in fields.items()
         if kind != "place"
     }
@@ -126,7 +131,7 @@ def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
 
 
 def _kind(element: Dtype) -> str:
-    """The type as which the elements of a wave are compared: of 32 or 64 bits."""
+    """The type as which the elements of a sub-group are compared: of 32 or 64 bits."""
     if element.is_float:
         return element.kernel
     signed = element.lowest.startswith("(-")

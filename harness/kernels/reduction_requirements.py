@@ -117,8 +117,8 @@ def _vectors_per_item(variant: ReductionVariant, problem: Reduction, device: Dev
 
 
 def scratch_partials(variant: ReductionVariant, device: DeviceInfo) -> int:
-    """Partial results that a group keeps in local memory: one a work-item, or one a wave where waves combine
-    theirs by themselves.
+    """Partial results that a group keeps in local memory: one a work-item, or one a sub-group where sub-groups
+    combine theirs by themselves.
     """
-    waves = -(-variant.group_size // max(1, device.wave_width))
-    return waves if variant.tree == "sub_group" else variant.group_size
+    sub_groups = -(-variant.group_size // max(1, device.wave_width))
+    return sub_groups if variant.tree == "sub_group" else variant.group_size

@@ -1,4 +1,4 @@
-// The limit of copying: every word is loaded and stored.
+// Bandwidth of a copy: every word is loaded and stored.
 
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
@@ -26,7 +26,7 @@ void copy(__global const STORED *restrict source, const ulong length, __global S
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) store_words(destination, i + k * range.step, loaded[k]);
   }
-  // What is left is less than that, but its loads need not wait for each other either.
+  // The remaining vectors, fewer than LOADS_IN_FLIGHT: their loads are issued together, too.
   if (i < range.end) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll

@@ -1,5 +1,5 @@
-// The 3x3 Laplace filter: a work-item marches down ROWS_PER_ITEM rows and reads each row once, for all three rows
-// of results that it belongs to.
+// The 3x3 Laplace filter: a work-item goes down ROWS_PER_ITEM rows and reads each row once, for all three rows of
+// results that it contributes to.
 
 #ifndef CENTRE
 #error "CENTRE is not defined"
@@ -29,7 +29,7 @@
 #error "GROUP_HEIGHT is not defined"
 #endif
 
-// NVIDIA's GPUs saturate two results and pack them beside two others in one instruction.
+// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
 #define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
 
 typedef union {
@@ -52,7 +52,7 @@ typedef union {
 #define SATURATED(value) (value)
 #endif
 
-// The results as they are stored, of sums that may exceed their type.
+// Sums as results: saturated where they exceed the stored type.
 inline results_t results_of(VECTOR_OF(VALUE) sums) {
   results_t results;
 #if PACKS
@@ -74,42 +74,42 @@ inline results_t results_of(VECTOR_OF(VALUE) sums) {
     results.packed[i] = word;
   }
 #else
-  EACH_LANE LANE(results.vector) = CONVERT(STORED, SATURATED(LANE(sums)));
+  EACH_COMPONENT COMPONENT(results.vector) = CONVERT(STORED, SATURATED(COMPONENT(sums)));
 #endif
   return results;
 }
 
-// What a row adds to the results above and below it. A weight of 0 leaves its pixels out, so that an infinite one
-// does no harm.
+// What a row adds to the results above and below it. A weight of 0 leaves its pixels out: 0 times an infinite pixel is
+// NaN.
 inline VECTOR_OF(VALUE) outer_terms(neighbours_t row) {
   VECTOR_OF(VALUE) sum;
 #if EDGE == 0
-  EACH_LANE LANE(sum) = CORNER * (LANE(row.left.vector) + LANE(row.right.vector));
+  EACH_COMPONENT COMPONENT(sum) = CORNER * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #elif CORNER == 0
-  EACH_LANE LANE(sum) = EDGE * LANE(row.own.vector);
+  EACH_COMPONENT COMPONENT(sum) = EDGE * COMPONENT(row.own.vector);
 #else
-  EACH_LANE LANE(sum) =
-      EDGE * LANE(row.own.vector) + CORNER * (LANE(row.left.vector) + LANE(row.right.vector));
+  EACH_COMPONENT COMPONENT(sum) =
+      EDGE * COMPONENT(row.own.vector) + CORNER * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #endif
   return sum;
 }
 
-// What it adds to the results of its own row.
+// What a row adds to the results of its own row.
 inline VECTOR_OF(VALUE) inner_terms(neighbours_t row) {
   VECTOR_OF(VALUE) sum;
 #if EDGE == 0
-  EACH_LANE LANE(sum) = CENTRE * LANE(row.own.vector);
+  EACH_COMPONENT COMPONENT(sum) = CENTRE * COMPONENT(row.own.vector);
 #else
-  EACH_LANE LANE(sum) =
-      CENTRE * LANE(row.own.vector) + EDGE * (LANE(row.left.vector) + LANE(row.right.vector));
+  EACH_COMPONENT COMPONENT(sum) =
+      CENTRE * COMPONENT(row.own.vector) + EDGE * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #endif
   return sum;
 }
 
 // Filters ROWS_PER_ITEM rows from `top` on, `own` elements of them from `column` on.
-inline void march(image_t image, __global STORED *results, int column, int own, int top) {
+inline void filter_rows(image_t image, __global STORED *results, int column, int own, int top) {
   const columns_t columns = columns_of_item(image, column, own);
-  // All loads before the first use: the two rows that the first result needs above, and the first step's.
+  // Every load is issued before the first use: the two rows above the first step's, and those of the first step.
   int row = top;
   const row_t first = load_row(image, columns, row - 1);
   const row_t second = load_row(image, columns, row);
@@ -122,7 +122,7 @@ inline void march(image_t image, __global STORED *results, int column, int own, 
   neighbours_t neighbours = neighbours_of(window_of(image, columns, row, second));
   VECTOR_OF(VALUE) above = outer_terms(neighbours);
   VECTOR_OF(VALUE) inner = inner_terms(neighbours);
-  EACH_LANE LANE(pending) += LANE(inner);
+  EACH_COMPONENT COMPONENT(pending) += COMPONENT(inner);
 
 #pragma unroll 1
   for (int done = 0; done < ROWS_PER_ITEM; done += LOADS_IN_FLIGHT) {
@@ -131,9 +131,9 @@ inline void march(image_t image, __global STORED *results, int column, int own, 
       neighbours = neighbours_of(window_of(image, columns, row + 1, loaded[k]));
       const VECTOR_OF(VALUE) outer = outer_terms(neighbours);
       inner = inner_terms(neighbours);
-      EACH_LANE LANE(pending) += LANE(outer);
+      EACH_COMPONENT COMPONENT(pending) += COMPONENT(outer);
       const results_t result = results_of(pending);
-      EACH_LANE LANE(pending) = LANE(above) + LANE(inner);
+      EACH_COMPONENT COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
       above = outer;
       if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
     }
@@ -155,11 +155,12 @@ void laplace(__global const STORED *restrict source, __global STORED *restrict r
   image.row_elements = row_elements;
   image.pitch = pitch;
 #if LAST_ITEM_DIFFERS
-  // Compiled twice: only the last item of a row, where the row ends inside its vector, pays for a border in there.
+  // filter_rows is compiled twice: only the last item of a row, where the row ends inside its vector, handles a border
+  // inside the vector.
   if (column + VECTOR_WIDTH > row_elements) {
-    march(image, results, column, row_elements - column, top);
+    filter_rows(image, results, column, row_elements - column, top);
     return;
   }
 #endif
-  march(image, results, column, VECTOR_WIDTH, top);
+  filter_rows(image, results, column, VECTOR_WIDTH, top);
 }

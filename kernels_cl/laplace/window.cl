@@ -36,13 +36,13 @@ inline int column_of(int column, int i) {
   return i < HALO + VECTOR_WIDTH ? column + i - HALO : column + i - 2 * HALO + CHANNELS;
 }
 
-// The row that stands for `row`, which may lie outside.
+// The row that is read for `row`, which may lie outside.
 inline int row_inside(image_t image, int row) {
   const int inside = row < image.height ? row : after_last(image.height);
   return row < 0 ? before_first(image.height) : inside;
 }
 
-// The column that stands for `column`, which may lie one pixel outside.
+// The column that is read for `column`, which may lie one pixel outside.
 inline int column_inside(image_t image, int column) {
   const int width = image.row_elements / CHANNELS;
   const int after = after_last(width) * CHANNELS + column - image.row_elements;

@@ -1,4 +1,5 @@
-// Which vectors a work-item reads: its neighbours' neighbours, striding by the whole grid (pcl: Global-Stride).
+// Which vectors a work-item reads: every vector at a distance of the grid's size; neighbours read neighbouring vectors
+// (pcl: Global-Stride).
 
 typedef struct {
   ulong first, end, step;
@@ -7,7 +8,7 @@ typedef struct {
 inline range_t vectors_of_item(ulong vectors, uint local_id) {
   range_t range;
   range.first = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
-  AS_ONE(range.first);
+  OPAQUE_INDEX(range.first);
   range.end = vectors;
   range.step = (ulong)get_num_groups(0) * GROUP_SIZE;
   return range;

@@ -1,4 +1,5 @@
-// Which vectors a work-item reads: those of its group's contiguous chunk, striding by the group (pcl: Local-Stride).
+// Which vectors a work-item reads: every vector at a distance of the group's size within the group's contiguous chunk
+// (pcl: Local-Stride).
 
 typedef struct {
   ulong first, end, step;
@@ -9,7 +10,7 @@ inline range_t vectors_of_item(ulong vectors, uint local_id) {
   const ulong start = chunk * get_group_id(0);
   range_t range;
   range.first = start + local_id;
-  AS_ONE(range.first);
+  OPAQUE_INDEX(range.first);
   range.end = start + chunk < vectors ? start + chunk : vectors;
   range.step = GROUP_SIZE;
   return range;

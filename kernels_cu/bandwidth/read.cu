@@ -1,4 +1,4 @@
-// The limit of reading: every word is loaded and goes into a checksum, which is stored only when asked for.
+// Bandwidth of a read: every word is loaded and enters a checksum, which is stored only on request.
 
 #ifndef GROUP_SIZE
 #error "GROUP_SIZE is not defined"
@@ -13,7 +13,8 @@
 #error "VECTOR_WIDTH is not defined"
 #endif
 
-// No checksum is stored in a timed call, but for one in four billion: the compiler cannot know, and must load.
+// A timed call stores a checksum only if it has this value, one in four billion: the compiler cannot know that, so it
+// must load everything.
 #define RARE 0x9e3779b9u
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
@@ -31,7 +32,7 @@ void read(const STORED *__restrict__ source, const ulong length, uint *__restric
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
-  // What is left is less than that, but its loads need not wait for each other either.
+  // The remaining vectors, fewer than LOADS_IN_FLIGHT: their loads are issued together, too.
   if (i < range.end) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
@@ -43,7 +44,7 @@ void read(const STORED *__restrict__ source, const ulong length, uint *__restric
       if (i + k * range.step < range.end) words = xor_words(words, loaded[k]);
     }
   }
-  uint checksum = folded_words(words);
+  uint checksum = xor_of_words(words);
   const ulong global_id = (ulong)blockIdx.x * GROUP_SIZE + local_id;
   const ulong step = (ulong)gridDim.x * GROUP_SIZE;
   for (ulong rest = vectors * VECTOR_WIDTH + global_id; rest < length; rest += step) {

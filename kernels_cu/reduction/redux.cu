@@ -1,55 +1,56 @@
-// What an instruction of NVIDIA's GPUs, redux.sync, makes of the 32-bit words of a wave, and what is made of that for
-// wider types and for floats. Those named in `mask` take part, and each of them gets the answer.
+// Functions over a sub-group made of NVIDIA's instruction redux.sync, which combines 32-bit words, and the same for
+// wider types and floats. The lanes in `mask` take part, and each gets the result.
 
 #define REDUX(name, operation)                                                     \
-  __device__ inline uint name(uint word, uint mask) {                                         \
+  __device__ inline uint name(uint word, uint mask) {                              \
     asm volatile("redux.sync." operation " %0, %0, %1;" : "+r"(word) : "r"(mask)); \
     return word;                                                                   \
   }
-REDUX(wave_added_word, "add.u32")
-REDUX(wave_least_uint, "min.u32")
-REDUX(wave_least_int, "min.s32")
-REDUX(wave_greatest_uint, "max.u32")
-REDUX(wave_greatest_int, "max.s32")
+REDUX(sub_group_added_word, "add.u32")
+REDUX(sub_group_least_uint, "min.u32")
+REDUX(sub_group_least_int, "min.s32")
+REDUX(sub_group_greatest_uint, "max.u32")
+REDUX(sub_group_greatest_int, "max.s32")
 
-// The sum, modulo 2^64, of 27, of 27 and of the highest 10 bits: 32 of each add up to no more than 32 bits.
-__device__ inline ulong wave_added(ulong total, uint mask) {
-  const uint low = wave_added_word(total & 0x7ffffff, mask);
-  const uint middle = wave_added_word((total >> 27) & 0x7ffffff, mask);
-  const uint high = wave_added_word(total >> 54, mask);
+// The sum modulo 2^64, of three parts: the lowest 27 bits, the next 27 and the highest 10; the sum of 32 of each fits
+// 32 bits.
+__device__ inline ulong sub_group_added(ulong total, uint mask) {
+  const uint low = sub_group_added_word(total & 0x7ffffff, mask);
+  const uint middle = sub_group_added_word((total >> 27) & 0x7ffffff, mask);
+  const uint high = sub_group_added_word(total >> 54, mask);
   return ((ulong)high << 54) + ((ulong)middle << 27) + low;
 }
 
-// The high words decide; among those who have the best of them, the low ones.
-#define WIDE(name, high_word, low_word, others)                             \
-  __device__ inline ulong name(ulong value, uint mask) {                               \
-    const uint own = value >> 32;                                           \
-    const uint high = high_word(own, mask);                                 \
-    const uint low = low_word(own == high ? (uint)value : (others), mask);  \
-    return (ulong)high << 32 | low;                                         \
+// The extreme of the high words, then the extreme of the low words among the lanes that have it.
+#define WIDE(name, high_word, low_word, others)                            \
+  __device__ inline ulong name(ulong value, uint mask) {                   \
+    const uint own = value >> 32;                                          \
+    const uint high = high_word(own, mask);                                \
+    const uint low = low_word(own == high ? (uint)value : (others), mask); \
+    return (ulong)high << 32 | low;                                        \
   }
-WIDE(wave_least_ulong, wave_least_uint, wave_least_uint, 0xffffffffu)
-WIDE(wave_least_long, wave_least_int, wave_least_uint, 0xffffffffu)
-WIDE(wave_greatest_ulong, wave_greatest_uint, wave_greatest_uint, 0u)
-WIDE(wave_greatest_long, wave_greatest_int, wave_greatest_uint, 0u)
+WIDE(sub_group_least_ulong, sub_group_least_uint, sub_group_least_uint, 0xffffffffu)
+WIDE(sub_group_least_long, sub_group_least_int, sub_group_least_uint, 0xffffffffu)
+WIDE(sub_group_greatest_ulong, sub_group_greatest_uint, sub_group_greatest_uint, 0u)
+WIDE(sub_group_greatest_long, sub_group_greatest_int, sub_group_greatest_uint, 0u)
 
-// Integers compare as the floats whose bits they are, once the lower bits of negative ones are inverted. For a NaN
-// stands an integer, `nan`, beyond those of all numbers.
-#define REAL(name, type, bits_t, sign, wave, nan)           \
-  __device__ inline type name(type value, uint mask) {                 \
-    union {                                                 \
-      type value;                                           \
-      bits_t bits;                                          \
-    } same;                                                 \
-    const bits_t lower = ~((bits_t)1 << sign);              \
-    same.value = value;                                     \
-    bits_t key = same.bits ^ ((same.bits >> sign) & lower); \
-    if (value != value) key = (nan);                        \
-    key = wave(key, mask);                                  \
-    same.bits = key ^ ((key >> sign) & lower);              \
-    return same.value;                                      \
+// Floats compare as the integers of their bits, once the lower bits of negative ones are inverted. NaN is replaced by
+// an integer, `nan`, beyond all numbers.
+#define REAL(name, type, bits_t, sign, across_sub_group, nan) \
+  __device__ inline type name(type value, uint mask) {        \
+    union {                                                   \
+      type value;                                             \
+      bits_t bits;                                            \
+    } same;                                                   \
+    const bits_t lower = ~((bits_t)1 << sign);                \
+    same.value = value;                                       \
+    bits_t key = same.bits ^ ((same.bits >> sign) & lower);   \
+    if (value != value) key = (nan);                          \
+    key = across_sub_group(key, mask);                        \
+    same.bits = key ^ ((key >> sign) & lower);                \
+    return same.value;                                        \
   }
-REAL(wave_least_float, float, int, 31, wave_least_int, ~lower)
-REAL(wave_greatest_float, float, int, 31, wave_greatest_int, lower)
-REAL(wave_least_double, double, long, 63, wave_least_long, ~lower)
-REAL(wave_greatest_double, double, long, 63, wave_greatest_long, lower)
+REAL(sub_group_least_float, float, int, 31, sub_group_least_int, ~lower)
+REAL(sub_group_greatest_float, float, int, 31, sub_group_greatest_int, lower)
+REAL(sub_group_least_double, double, long, 63, sub_group_least_long, ~lower)
+REAL(sub_group_greatest_double, double, long, 63, sub_group_greatest_long, lower)

@@ -1,9 +1,9 @@
-// Tickets count the groups that are done: who takes one has published all it wrote, and who takes the last sees what
-// all the others published. The tickets then start over.
+// Tickets count the groups that are done. A group that takes one has published all it wrote; the group that takes the
+// last sees what all others published, and the count is 0 again.
 
 // differs: OpenCL C 1.2 orders no groups of one launch: NVIDIA's compiler takes PTX, and on processors atomics order.
-// __threadfence() is sequentially consistent, which costs microseconds; releasing and acquiring is enough. Adding 1
-// would not do: the compiler may make of it a sum over the wave first, though a single work-item asks.
+// __threadfence() is sequentially consistent, which costs microseconds; acquire and release are enough. An atomic
+// addition of 1 does not serve: the compiler may first add up over the sub-group, though only one work-item calls this.
 __device__ inline bool takes_last_ticket(uint *tickets, uint count) {
   const ulong address = __cvta_generic_to_global(tickets);
   uint ticket;

@@ -1,4 +1,5 @@
-// Outside lies BORDER_VALUE. The nearest pixel is only an address that exists: what is read there is not used.
+// Pixels outside have BORDER_VALUE. The nearest pixel is read in their place, because its address is valid, and not
+// used.
 #define BORDER_IS_CONSTANT 1
 #ifndef BORDER_VALUE
 #error "BORDER_VALUE is not defined"

@@ -1,4 +1,4 @@
-// Outside lies the nearest pixel: replicate, and reflect, which for one pixel outside is the same.
+// Pixels outside are the nearest pixel: replicate, and reflect, which is the same for one pixel outside.
 #define BORDER_IS_CONSTANT 0
 
 inline int before_first(int size) {

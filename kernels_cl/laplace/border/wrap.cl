@@ -1,4 +1,4 @@
-// Outside lies the opposite side of the image (jia2012 calls this Reflect).
+// Pixels outside are those of the opposite side of the image (jia2012 calls this Reflect).
 #define BORDER_IS_CONSTANT 0
 
 inline int before_first(int size) {

@@ -1,4 +1,4 @@
-// jia2012, basic form: every element is read by itself, and every read asks by if and else where it lies.
+// jia2012, basic form: each element is read by itself, and each read tests by if and else whether it lies outside.
 
 #define LAST_ITEM_DIFFERS 0
 

@@ -1,6 +1,6 @@
-// Comparison by what is built in (yan2011: min and max in place of operators). NaN stays, as in NumPy, which fmin and
-// fmax would drop: where there is a minimum that keeps it, that; elsewhere a choice that compilers know as the
-// processor's own minimum, with NaN on top.
+// Comparison by built-in functions (yan2011: min and max in place of operators). NaN stays, as in NumPy, though fmin
+// and fmax would drop it: by the minimum that keeps NaN where there is one; elsewhere by a selection that compilers
+// translate to the processor's own minimum, and a test for NaN.
 
 #ifndef ELEMENT_IS_FLOAT
 #error "ELEMENT_IS_FLOAT is not defined"
@@ -33,16 +33,16 @@ inline float OVERLOADED greater(float x, float kept) {
 // differs: only OpenCL C has vectors here; PTX compares one element after the other.
 #if VECTOR_WIDTH > 1
 inline VECTOR_OF(float) OVERLOADED lesser(VECTOR_OF(float) x, VECTOR_OF(float) kept) {
-  float *lanes = (float *)&kept;
+  float *components = (float *)&kept;
 #pragma unroll
-  for (int at = 0; at < VECTOR_WIDTH; ++at) lanes[at] = lesser(LANE_AT(float, x, at), lanes[at]);
+  for (int at = 0; at < VECTOR_WIDTH; ++at) components[at] = lesser(COMPONENT_AT(float, x, at), components[at]);
   return kept;
 }
 
 inline VECTOR_OF(float) OVERLOADED greater(VECTOR_OF(float) x, VECTOR_OF(float) kept) {
-  float *lanes = (float *)&kept;
+  float *components = (float *)&kept;
 #pragma unroll
-  for (int at = 0; at < VECTOR_WIDTH; ++at) lanes[at] = greater(LANE_AT(float, x, at), lanes[at]);
+  for (int at = 0; at < VECTOR_WIDTH; ++at) components[at] = greater(COMPONENT_AT(float, x, at), components[at]);
   return kept;
 }
 #endif
@@ -51,7 +51,8 @@ inline VECTOR_OF(float) OVERLOADED greater(VECTOR_OF(float) x, VECTOR_OF(float) 
 #define LESSER(x, kept) lesser(x, kept)
 #define GREATER(x, kept) greater(x, kept)
 #else
-// What is kept need not wait for the test on NaN; a NaN that is kept stays, for nothing is less or greater.
+// The test for NaN is of x alone, so that it does not depend on the result before; a NaN that is kept stays, because no
+// element is less or greater.
 #define LESSER(x, kept) (((x) != (x)) ? (ELEMENT)(NAN) : (((x) < (kept)) ? (x) : (kept)))
 #define GREATER(x, kept) (((x) != (x)) ? (ELEMENT)(NAN) : (((x) > (kept)) ? (x) : (kept)))
 #endif

@@ -1,4 +1,4 @@
-// Comparison by operators. Once a NaN has been met it stays, as in NumPy: it is never less, and x != x lets it in.
+// Comparison by operators. The first NaN stays, as in NumPy: x != x lets it in, and no element is less than it.
 
 #ifndef ELEMENT_IS_FLOAT
 #error "ELEMENT_IS_FLOAT is not defined"

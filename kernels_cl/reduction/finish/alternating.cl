@@ -1,6 +1,6 @@
-// Each group combines its partial result into the answer by an atomic that nothing waits for, and one group empties the
-// spare answer: that is the next call's, as the two change places from call to call. Neither a ticket, nor a fence, nor
-// a group that waits for others: the call is over with the last of its atomics.
+// Each group combines its partial result into the answer by an atomic operation whose result is not needed, and one
+// group resets the spare answer for the next call: the buffers alternate from call to call. There is no ticket, no
+// fence, and no group waits for another; the call ends with the last atomic.
 
 #ifndef CELL
 #error "CELL is not defined"
@@ -40,8 +40,8 @@ typedef uint ubits_t;
 // end differs
 
 #if CELL_IS_FLOAT
-// Of two floats without a sign the lesser has the lesser bits; of two with one, the greater. Any without is above any
-// with, as signed integers; below, as unsigned ones. NaN is made the one that neither order replaces.
+// Non-negative floats are ordered as their bits, negative ones in reverse. As signed integers all non-negative floats
+// are above all negative ones; as unsigned integers, below. NaN becomes the value that neither order replaces.
 inline void least_into(__global CELL *cell, CELL value) {
   const bits_t bits = value != value ? (bits_t)-1 : BITS(value);
   if (bits >= 0)
@@ -75,11 +75,11 @@ inline void greatest_into(__global CELL *cell, CELL value) {
 #define GREATEST_INTO(cell, value) greatest_into(cell, value)
 #define ADDED_INTO(cell, value) ADD_INTO(ubits_t, cell, value)
 
-inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS) {
+inline void combine_groups(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
+                           uint local_id FINISH_PARAMETERS) {
   if (local_id != 0) return;
 #define FIELD(name, KIND) KIND##_INTO(&partials->name, mine.name);
   CELL_FIELDS
 #undef FIELD
-  if (get_group_id(0) == 0) *spare = none();
+  if (get_group_id(0) == 0) *spare = identity();
 }

@@ -1,18 +1,18 @@
-// Each group but the last publishes its partial result in words of 64 bits, half of each the value and half a flag: who
-// sees the flag has the value, so that neither a fence nor a ticket is waited for. The last group waits for the words
-// of all the others, merges them in a fixed order and leaves zeros: one launch, and the same answer each time.
-// (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, publish status and value so.)
+// Each group but the last publishes its partial result in 64-bit words, half of each the value and half a flag: a
+// reader that sees the flag has the value, so no fence and no ticket are needed. The last group waits for the words of
+// all others, combines them in a fixed order and resets them to 0: one launch, and the same answer each time. (Merrill
+// and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back, 2016, publish status and value in this way.)
 
 #define FINISH_PARAMETERS , __global ulong *published
 #define FINISH_ARGUMENTS , published
 #define FINISH_LOCALS
 
-// Words are moved in pairs, 16 bytes at once.
+// Words are loaded and stored in pairs, 16 bytes at once.
 #define PARTIAL_PAIRS ((sizeof(partial_t) + 7) / 8)
 #define FLAG ((ulong)1 << 32)
 
-// Partial results that a work-item of the last group reads before it combines the first of them: as many as take hardly
-// more registers than folding the source does.
+// How many partial results a work-item of the last group reads before it combines the first of them: as many as need
+// hardly more registers than the loop over the source.
 #define PAIRS_AT_ONCE (1024 / GROUP_SIZE)
 #define READ_AT_ONCE (PAIRS_AT_ONCE >= 4 * PARTIAL_PAIRS ? 4 : PAIRS_AT_ONCE >= 2 * PARTIAL_PAIRS ? 2 : 1)
 
@@ -43,8 +43,8 @@ inline void look_at(__global ulong *pair, ulong *first, ulong *second) {
 #endif
 // end differs
 
-inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS) {
+inline void combine_groups(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
+                           uint local_id FINISH_PARAMETERS) {
   const uint others = get_num_groups(0) - 1;
   if (get_group_id(0) < others) {
     if (local_id == 0) {
@@ -59,13 +59,13 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
     }
     return;
   }
-  if (local_id != 0) mine = none();
-  // Rarely more than once, so that a copy of the loop unrolled would only be in the way.
+  if (local_id != 0) mine = identity();
+  // The loop rarely runs more than once, so it is not unrolled.
 #pragma unroll 1
   for (uint from = local_id; from < others; from += READ_AT_ONCE * GROUP_SIZE) {
     parts_t read[READ_AT_ONCE];
     __global ulong *pairs = published + 2 * PARTIAL_PAIRS * from;
-    AS_ONE(pairs);
+    OPAQUE_INDEX(pairs);
     uint flags;
     do {
       flags = 1;
@@ -85,15 +85,15 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
 #pragma unroll
     for (uint k = 0; k < READ_AT_ONCE; ++k) {
       if (from + k * GROUP_SIZE >= others) continue;
-      mine = combined(mine, read[k].partial);
+      mine = combine(mine, read[k].partial);
 #pragma unroll
       for (uint p = 0; p < PARTIAL_PAIRS; ++p) publish(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), 0, 0);
     }
   }
 #if GROUP_SIZE > 1
-  // Some still read what the group's own tree has left there.
+  // Some work-items may still read what reduce_group has left in local memory.
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-  mine = tree(mine, scratch, local_id);
+  mine = reduce_group(mine, scratch, local_id);
   if (local_id == 0) *partials = mine;
 }

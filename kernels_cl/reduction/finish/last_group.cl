@@ -1,20 +1,20 @@
-// Each group leaves its partial result and takes a ticket; the group with the last one merges all partial results, in a
-// fixed order: one launch, and the same answer each time (pcl: an atomic counter).
+// Each group stores its partial result and takes a ticket; the group that takes the last one combines all partial
+// results in a fixed order: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , __global uint *tickets, __global partial_t *answer
 #define FINISH_ARGUMENTS , tickets, answer, &told
-// Where the first work-item tells the others of its group whether theirs is the last.
+// Here the first work-item tells the others of its group whether theirs is the last.
 #define FINISH_LOCALS __local uint told;
 
 // differs: in OpenCL C a barrier orders one kind of memory or both.
 #define SYNCHRONIZE() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // end differs
 
-// Partial results that a work-item of the last group reads before it combines the first of them.
+// How many partial results a work-item of the last group reads before it combines the first of them.
 #define READ_AT_ONCE 4
 
-inline void finish(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS, __local uint *told) {
+inline void combine_groups(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
+                           uint local_id FINISH_PARAMETERS, __local uint *told) {
   uint is_last = 0;
   const uint num_groups = get_num_groups(0);
   if (local_id == 0) {
@@ -27,19 +27,19 @@ inline void finish(__global partial_t *partials, partial_t mine, __local partial
   is_last = *told;
 #endif
   if (!is_last) return;
-  mine = none();
-  // Rarely more than once, so that a copy of the loop unrolled would only be in the way.
+  mine = identity();
+  // The loop rarely runs more than once, so it is not unrolled.
 #pragma unroll 1
   for (uint first = local_id; first < num_groups; first += READ_AT_ONCE * GROUP_SIZE) {
     partial_t read[READ_AT_ONCE];
 #pragma unroll
     for (uint k = 0; k < READ_AT_ONCE; ++k) {
       const uint at = first + k * GROUP_SIZE;
-      read[k] = at < num_groups ? partials[at] : none();
+      read[k] = at < num_groups ? partials[at] : identity();
     }
 #pragma unroll
-    for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combined(mine, read[k]);
+    for (uint k = 0; k < READ_AT_ONCE; ++k) mine = combine(mine, read[k]);
   }
-  mine = tree(mine, scratch, local_id);
+  mine = reduce_group(mine, scratch, local_id);
   if (local_id == 0) *answer = mine;
 }

@@ -11,7 +11,7 @@
 #endif
 
 #define SOURCE __global const STORED *restrict
-// For functions that are always inlined: what becomes of the promise there not every tool knows (Oclgrind).
+// For functions that are always inlined: not every tool (Oclgrind) knows what the qualifier means there.
 #define UNRESTRICTED_SOURCE __global const STORED *
 
 inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {

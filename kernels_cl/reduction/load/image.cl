@@ -27,5 +27,5 @@ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 
 inline ELEMENT load_element(SOURCE source, ulong index) {
   const VECTOR_OF(ELEMENT) texel = load_vector(source, index / VECTOR_WIDTH);
-  return LANE_AT(ELEMENT, texel, index % VECTOR_WIDTH);
+  return COMPONENT_AT(ELEMENT, texel, index % VECTOR_WIDTH);
 }

@@ -4,24 +4,24 @@
 #error "ELEMENT is not defined"
 #endif
 
-// What a work-item, a group, a launch hands on.
+// A partial result: of a work-item, a group or a launch.
 typedef struct {
   ulong count;
 } partial_t;
 
-inline partial_t lifted(ELEMENT element, ulong position) {
+inline partial_t make_partial(ELEMENT element, ulong position) {
   partial_t partial;
   partial.count = element != 0;
   return partial;
 }
 
-inline partial_t none(void) {
+inline partial_t identity(void) {
   partial_t partial;
   partial.count = 0;
   return partial;
 }
 
-inline partial_t combined(partial_t a, partial_t b) {
+inline partial_t combine(partial_t a, partial_t b) {
   a.count += b.count;
   return a;
 }

@@ -13,27 +13,27 @@
 #error "HIGHEST is not defined"
 #endif
 
-// What a work-item, a group, a launch hands on.
+// A partial result: of a work-item, a group or a launch.
 typedef struct {
   KEPT lowest;
   KEPT highest;
 } partial_t;
 
-inline partial_t lifted(ELEMENT element, ulong position) {
+inline partial_t make_partial(ELEMENT element, ulong position) {
   partial_t partial;
   partial.lowest = element;
   partial.highest = element;
   return partial;
 }
 
-inline partial_t none(void) {
+inline partial_t identity(void) {
   partial_t partial;
   partial.lowest = HIGHEST;
   partial.highest = LOWEST;
   return partial;
 }
 
-inline partial_t combined(partial_t a, partial_t b) {
+inline partial_t combine(partial_t a, partial_t b) {
   a.lowest = LESSER(b.lowest, a.lowest);
   a.highest = GREATER(b.highest, a.highest);
   return a;

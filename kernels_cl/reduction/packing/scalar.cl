@@ -2,4 +2,4 @@
 
 #define LOADED VECTOR_OF(ELEMENT)
 #define LOAD(source, index) load_vector(source, index)
-#define FOLDS_BATCHES 0
+#define ACCUMULATES_BATCHES 0

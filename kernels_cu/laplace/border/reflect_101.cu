@@ -1,4 +1,5 @@
-// Outside lies the image mirrored at its outermost pixel, which is not repeated; a side of one pixel mirrors itself.
+// Pixels outside are those of the image mirrored at its outermost pixel, which is not repeated; a side of one pixel
+// mirrors itself.
 #define BORDER_IS_CONSTANT 0
 
 __device__ inline int before_first(int size) {

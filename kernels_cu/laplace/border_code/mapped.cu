@@ -1,17 +1,17 @@
-// The border is settled by addresses that are computed once: the row's when it is loaded, the neighbours' columns when
-// the item starts. In between lies one wide load.
+// Addresses at the border are computed once: a row's when it is loaded, the neighbours' columns when the item starts.
+// The item's own elements are one wide load.
 
 #ifndef HALO_LOAD
 #error "HALO_LOAD is not defined"
 #endif
 
-// Neighbours that are whole pixels are read as such, others element by element. HALO_LOAD is the type of one read.
+// Neighbours that are whole pixels are read by one load, others element by element. HALO_LOAD is the type of one load.
 #define HALO_LOADS (VECTOR_WIDTH % CHANNELS == 0 ? 1 : HALO)
 
-// Whether the row may end inside the last item's vector, so that right neighbours lie in there, too.
+// Whether a row may end inside the last item's vector, so that the right neighbours lie in the vector, too.
 #define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
 
-// NVIDIA's GPUs take an element out of its word, its sign with it, in one instruction; left alone, compilers take more.
+// NVIDIA's GPUs extract an element of a word, with its sign, by one instruction; compilers generate more.
 #define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
 #define HALO_BYTES (HALO * (VECTOR_BYTES / VECTOR_WIDTH))
 #define UNPACKS_HALO (UNPACKS && HALO_BYTES % 4 == 0)
@@ -75,7 +75,8 @@ __device__ inline row_t load_row(image_t image, columns_t columns, int row) {
 #if UNPACKS
 // Element i of those that lie in `packed`.
 __device__ inline VALUE unpacked(const uint *packed, int i) {
-  // A digit is a byte of the result: 0 to 3 one of the word's, 4 a zero, 8 more the sign of that one eight times.
+  // Each hexadecimal digit selects one byte of the result: 0 to 3 a byte of the word, 4 zero, with 8 added the sign of
+  // that byte eight times.
 #if HIGHEST == 255
   const uint digits = 0x4440 + i % 4;
 #elif HIGHEST == 65535
@@ -98,7 +99,7 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
   for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = unpacked(loaded.own.packed, i);
 #else
   values_t own;
-  EACH_LANE LANE(own.vector) = CONVERT(VALUE, LANE(loaded.own.vector));
+  EACH_COMPONENT COMPONENT(own.vector) = CONVERT(VALUE, COMPONENT(loaded.own.vector));
 #pragma unroll
   for (int i = 0; i < VECTOR_WIDTH; ++i) window.at[HALO + i] = own.at[i];
 #endif
@@ -117,7 +118,7 @@ __device__ inline window_t window_of(image_t image, columns_t columns, int row, 
     if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
 #endif
   }
-  // In the last item of a row the right neighbours move up to its last own pixel.
+  // In the last item of a row the right neighbours follow its last own pixel.
   if (LAST_ITEM_DIFFERS && columns.own < VECTOR_WIDTH) {
 #pragma unroll
     for (int i = 0; i < VECTOR_WIDTH + HALO; ++i) {

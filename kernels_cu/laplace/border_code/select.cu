@@ -1,4 +1,4 @@
-// jia2012, no branches: every element is read by itself, its address chosen by ?: beforehand.
+// jia2012, no branches: each element is read by itself, from an address selected by ?: before.
 
 #define LAST_ITEM_DIFFERS 0
 

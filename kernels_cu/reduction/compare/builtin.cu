@@ -1,6 +1,6 @@
-// Comparison by what is built in (yan2011: min and max in place of operators). NaN stays, as in NumPy, which fmin and
-// fmax would drop: where there is a minimum that keeps it, that; elsewhere a choice that compilers know as the
-// processor's own minimum, with NaN on top.
+// Comparison by built-in functions (yan2011: min and max in place of operators). NaN stays, as in NumPy, though fmin
+// and fmax would drop it: by the minimum that keeps NaN where there is one; elsewhere by a selection that compilers
+// translate to the processor's own minimum, and a test for NaN.
 
 #ifndef ELEMENT_IS_FLOAT
 #error "ELEMENT_IS_FLOAT is not defined"
@@ -33,7 +33,8 @@ __device__ inline float OVERLOADED greater(float x, float kept) {
 #define LESSER(x, kept) lesser(x, kept)
 #define GREATER(x, kept) greater(x, kept)
 #else
-// What is kept need not wait for the test on NaN; a NaN that is kept stays, for nothing is less or greater.
+// The test for NaN is of x alone, so that it does not depend on the result before; a NaN that is kept stays, because no
+// element is less or greater.
 #define LESSER(x, kept) (((x) != (x)) ? (ELEMENT)(NAN) : (((x) < (kept)) ? (x) : (kept)))
 #define GREATER(x, kept) (((x) != (x)) ? (ELEMENT)(NAN) : (((x) > (kept)) ? (x) : (kept)))
 #endif

@@ -1,5 +1,5 @@
-// Each group combines its partial result into one cell a field by atomics, which only integers have; the group with the
-// last ticket takes the answer out and leaves the cells as zeros (yan2011: atomics; pcl: an atomic counter).
+// Each group combines its partial result into one cell for each field by atomics, which only integers have; the group
+// that takes the last ticket reads the answer and resets the cells to 0 (yan2011: atomics; pcl: an atomic counter).
 
 #ifndef CELL_LOWEST
 #error "CELL_LOWEST is not defined"
@@ -21,8 +21,8 @@
 #define FINISH_ARGUMENTS , tickets, cells
 #define FINISH_LOCALS
 
-// A cell is unsigned, and zero where nothing has been combined into it: for the least, how far below the highest it is;
-// for the greatest, how far above the lowest.
+// A cell is unsigned, and 0 as long as nothing has been combined into it: for the least it holds how far below the
+// highest value it is, for the greatest how far above the lowest.
 #define LEAST_TO_CELL(value) ((CELL)CELL_HIGHEST - (CELL)(value))
 #define LEAST_FROM_CELL(cell) ((CELL)CELL_HIGHEST - (cell))
 #define GREATEST_TO_CELL(value) ((CELL)(value) - (CELL)CELL_LOWEST)
@@ -42,8 +42,8 @@ typedef unsigned int atomic_t;
 // end differs
 #define GREATEST_INTO LEAST_INTO
 
-__device__ inline void finish(partial_t *partials, partial_t mine, partial_t *scratch,
-                   uint local_id FINISH_PARAMETERS) {
+__device__ inline void combine_groups(partial_t *partials, partial_t mine, partial_t *scratch,
+                                      uint local_id FINISH_PARAMETERS) {
   if (local_id != 0) return;
 #define FIELD(at, name, KIND) KIND##_INTO(cells + at, KIND##_TO_CELL(mine.name));
   CELL_FIELDS

@@ -1,14 +1,14 @@
-// After each group has left its partial result, launches of this kernel merge them on the device until one is left.
-// It follows the piece for the host, which leaves them.
+// Further launches of this kernel combine the groups' partial results on the device until one is left. It follows the
+// file finish/host, which stores them.
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void merge(const partial_t *partials, const uint count, partial_t *merged) {
   __shared__ partial_t of_group[SCRATCH_PARTIALS];
-  partial_t *const scratch = HELD(partial_t, of_group);
+  partial_t *const scratch = OPAQUE_SHARED(partial_t, of_group);
   const uint local_id = threadIdx.x;
-  partial_t mine = none();
+  partial_t mine = identity();
   for (uint i = blockIdx.x * GROUP_SIZE + local_id; i < count; i += gridDim.x * GROUP_SIZE) {
-    mine = combined(mine, partials[i]);
+    mine = combine(mine, partials[i]);
   }
-  finish(merged, tree(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
+  combine_groups(merged, reduce_group(mine, scratch, local_id), scratch, local_id FINISH_ARGUMENTS);
 }

@@ -11,7 +11,7 @@
 #endif
 
 #define SOURCE const STORED *__restrict__
-// For functions that are always inlined: what becomes of the promise there not every tool knows (Oclgrind).
+// For functions that are always inlined: not every tool (Oclgrind) knows what the qualifier means there.
 #define UNRESTRICTED_SOURCE const STORED *
 
 // differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
@@ -34,7 +34,7 @@ __device__ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
   } loaded;
   loaded.words = load_words(source, index);
   VECTOR_OF(ELEMENT) vector;
-  EACH_LANE LANE(vector) = widened(loaded.element[lane]);
+  EACH_COMPONENT COMPONENT(vector) = widened(loaded.element[component]);
   return vector;
 // end differs
 }

@@ -23,12 +23,12 @@ __device__ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
   const TEXEL_OF(CHANNEL) texel = TEXEL_AT(source, index);
   const CHANNEL channels[VECTOR_WIDTH] = {texel.x, texel.y, texel.z, texel.w};
   VECTOR_OF(ELEMENT) vector;
-  EACH_LANE LANE(vector) = channels[lane];
+  EACH_COMPONENT COMPONENT(vector) = channels[component];
   return vector;
 // end differs
 }
 
 __device__ inline ELEMENT load_element(SOURCE source, ulong index) {
   const VECTOR_OF(ELEMENT) texel = load_vector(source, index / VECTOR_WIDTH);
-  return LANE_AT(ELEMENT, texel, index % VECTOR_WIDTH);
+  return COMPONENT_AT(ELEMENT, texel, index % VECTOR_WIDTH);
 }

@@ -22,7 +22,7 @@
 #error "IS_KEYED is not defined"
 #endif
 
-// Whether x takes the place of what is kept: nothing takes the place of a NaN.
+// Whether x replaces the value that is kept; nothing replaces a NaN.
 #if ELEMENT_IS_FLOAT
 #define IS_LOWER(x, kept) (!((x) >= (kept)) & ((kept) == (kept)))
 #define IS_HIGHER(x, kept) (!((x) <= (kept)) & ((kept) == (kept)))
@@ -33,7 +33,7 @@
 #define IS_SAME(x, kept) ((x) == (kept))
 #endif
 
-// What a work-item keeps.
+// The extremes that a work-item has found, and their positions.
 typedef struct {
   KEPT lowest;
   KEPT highest;
@@ -41,7 +41,7 @@ typedef struct {
   PLACE highest_at;
 } found_t;
 
-// The place 0 is right for these values, too: they are the answer only where all elements are the same.
+// Position 0 is right for these values, too: they are the answer only where all elements are equal.
 __device__ inline found_t nothing(void) {
   found_t found;
   found.lowest = HIGHEST;
@@ -52,9 +52,10 @@ __device__ inline found_t nothing(void) {
 }
 
 #if IS_KEYED
-// What a work-item, a group, a launch hands on. Value and place are one number, the key: above, the value as an
-// unsigned number in the order of the values; below, the place, in the highest's counted down. So the least key is the
-// lowest value where it was first met, the greatest the highest: what atomics, and instructions of a wave, combine.
+// A partial result. Value and position are one number, the key: the upper half is the value as an unsigned number in
+// the order of the values, the lower half the position, complemented for the highest. So the least key is the first of
+// the lowest values and the greatest key the first of the highest, which atomics and sub-group instructions can
+// compute.
 typedef struct {
   ulong lowest;
   ulong highest;
@@ -65,7 +66,8 @@ typedef struct {
 #define BITS_OF(value) __float_as_int(value)
 // end differs
 
-// -0.0 is 0.0; NaN, `of_nan`, is beyond all numbers at that end which is looked for.
+// The bits of a value as an unsigned number in the order of the values. -0.0 equals 0.0; NaN becomes `of_nan`, beyond
+// all numbers at the end that is looked for.
 __device__ inline uint in_order(KEPT value, uint of_nan) {
   const int bits = value == 0 ? 0 : BITS_OF(value);
   return value != value ? of_nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
@@ -89,14 +91,14 @@ __device__ inline partial_t partial_of(found_t found) {
   return partial;
 }
 
-__device__ inline partial_t none(void) {
+__device__ inline partial_t identity(void) {
   partial_t partial;
   partial.lowest = ~(ulong)0;
   partial.highest = 0;
   return partial;
 }
 
-__device__ inline partial_t combined(partial_t a, partial_t b) {
+__device__ inline partial_t combine(partial_t a, partial_t b) {
   a.lowest = b.lowest < a.lowest ? b.lowest : a.lowest;
   a.highest = b.highest > a.highest ? b.highest : a.highest;
   return a;
@@ -113,18 +115,18 @@ __device__ inline partial_t placed(partial_t partial, ulong lowest_at, ulong hig
   return partial;
 }
 #else
-// What a work-item, a group, a launch hands on.
+// A partial result: of a work-item, a group or a launch.
 typedef found_t partial_t;
 
 __device__ inline partial_t partial_of(found_t found) {
   return found;
 }
 
-__device__ inline partial_t none(void) {
+__device__ inline partial_t identity(void) {
   return nothing();
 }
 
-__device__ inline partial_t combined(partial_t a, partial_t b) {
+__device__ inline partial_t combine(partial_t a, partial_t b) {
   if (IS_LOWER(b.lowest, a.lowest) | (IS_SAME(b.lowest, a.lowest) & (b.lowest_at < a.lowest_at))) {
     a.lowest = b.lowest;
     a.lowest_at = b.lowest_at;
@@ -148,7 +150,7 @@ __device__ inline partial_t placed(partial_t partial, ulong lowest_at, ulong hig
 }
 #endif
 
-__device__ inline partial_t lifted(ELEMENT element, ulong position) {
+__device__ inline partial_t make_partial(ELEMENT element, ulong position) {
   found_t found;
   found.lowest = element;
   found.highest = element;

@@ -7,24 +7,24 @@
 #error "TOTAL is not defined"
 #endif
 
-// What a work-item, a group, a launch hands on.
+// A partial result: of a work-item, a group or a launch.
 typedef struct {
   TOTAL total;
 } partial_t;
 
-__device__ inline partial_t lifted(ELEMENT element, ulong position) {
+__device__ inline partial_t make_partial(ELEMENT element, ulong position) {
   partial_t partial;
   partial.total = TERM((TOTAL)element);
   return partial;
 }
 
-__device__ inline partial_t none(void) {
+__device__ inline partial_t identity(void) {
   partial_t partial;
   partial.total = 0;
   return partial;
 }
 
-__device__ inline partial_t combined(partial_t a, partial_t b) {
+__device__ inline partial_t combine(partial_t a, partial_t b) {
   a.total += b.total;
   return a;
 }

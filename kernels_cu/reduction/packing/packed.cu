@@ -1,4 +1,4 @@
-// A work-item computes on the 32-bit words in which integers of 8 and 16 bits are loaded: several at a time.
+// A work-item computes on the 32-bit words that it loads, each of which holds two or four integers of 16 or 8 bits.
 
 #ifndef ELEMENT_BITS
 #error "ELEMENT_BITS is not defined"
@@ -15,10 +15,10 @@
 
 #define LOADED words_t
 #define LOAD(source, index) load_words(source, index)
-#define FOLDS_BATCHES 0
+#define ACCUMULATES_BATCHES 0
 #define WORDS (VECTOR_BYTES / 4)
 
-// Two integers of 16 bits, of the elements' signedness, none lower or higher.
+// Pairs of the lowest and of the highest 16-bit integers, signed as the elements are.
 #if LOWEST < 0
 #define LOWEST_PAIR 0x80008000u
 #define HIGHEST_PAIR 0x7fff7fffu
@@ -65,8 +65,8 @@ __device__ inline int added_signed(uint word, int sum) {
 }
 // end differs
 
-// What is kept, and a word more. Bytes compare as the high bytes of 16 bits, whatever lies below them; shifted
-// up, a word shows its other bytes.
+// The extreme of what is kept and one more word. Bytes are compared as the upper bytes of 16-bit integers, whatever the
+// lower bytes hold; the word shifted by 8 bits gives the other bytes.
 __device__ inline uint lowered(uint word, uint kept) {
   kept = lesser_pair(word, kept);
 #if ELEMENT_BITS == 8
@@ -83,7 +83,7 @@ __device__ inline uint raised(uint word, uint kept) {
   return kept;
 }
 
-// The first or second element of a pair that is kept.
+// Element 0 or 1 of a pair that is kept.
 __device__ inline ELEMENT element_of(uint kept, int at) {
   return (ELEMENT)(kept >> (16 * at + 16 - ELEMENT_BITS));
 }

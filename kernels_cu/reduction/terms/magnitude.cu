@@ -1,3 +1,3 @@
-// A sum adds what the elements are without their sign. Of unsigned ones only zero takes the other way.
+// A sum adds the elements' magnitudes. Of unsigned elements only zero is negated.
 #define TERM(value) (((value) > (ELEMENT)0) ? (value) : -(value))
 #define TERM_GROWS 0

@@ -1,7 +1,7 @@
-// A work-group's partial results become one, four at a time: half the barriers of a binary tree (yan2011: future work).
-// Where the group is no power of four, two are left for the last step.
+// Reduces a work-group four partial results at a time: half the barriers of a binary tree (yan2011: future work). Where
+// the group's size is no power of four, the last step combines two.
 
-__device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_id) {
+__device__ inline partial_t reduce_group(partial_t mine, partial_t *scratch, uint local_id) {
 #if GROUP_SIZE > 1
   scratch[local_id] = mine;
   __syncthreads();
@@ -9,14 +9,14 @@ __device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_
   for (; left >= 4; left /= 4) {
     const uint reach = left / 4;
     if (local_id < reach) {
-      mine = combined(mine, scratch[local_id + reach]);
-      mine = combined(mine, scratch[local_id + 2 * reach]);
-      mine = combined(mine, scratch[local_id + 3 * reach]);
+      mine = combine(mine, scratch[local_id + reach]);
+      mine = combine(mine, scratch[local_id + 2 * reach]);
+      mine = combine(mine, scratch[local_id + 3 * reach]);
       scratch[local_id] = mine;
     }
     __syncthreads();
   }
-  if (left == 2 && local_id == 0) mine = combined(mine, scratch[1]);
+  if (left == 2 && local_id == 0) mine = combine(mine, scratch[1]);
 #endif
   return mine;
 }

@@ -1,9 +1,9 @@
-// The partial results of a wave (sub-group, warp) become one by shuffles, with neither local memory nor barriers, then
-// those of the waves do so in the first of them: one barrier, however large the group. Where an
-// instruction combines the words of a wave, by that.
+// Reduces each sub-group by shuffles, or by an instruction that combines the words of a sub-group, with neither local
+// memory nor barriers; then the first sub-group reduces the results of all: one barrier, whatever the size of the
+// group.
 
-#ifndef WAVE_WIDTH
-#error "WAVE_WIDTH is not defined"
+#ifndef SUB_GROUP_WIDTH
+#error "SUB_GROUP_WIDTH is not defined"
 #endif
 #ifndef USES_REDUX
 #error "USES_REDUX is not defined"
@@ -12,39 +12,39 @@
 #error "REDUX_FIELDS is not defined"
 #endif
 
-#if GROUP_SIZE < WAVE_WIDTH
+#if GROUP_SIZE < SUB_GROUP_WIDTH
 #define ACTIVE_WIDTH GROUP_SIZE
 #else
-#define ACTIVE_WIDTH WAVE_WIDTH
+#define ACTIVE_WIDTH SUB_GROUP_WIDTH
 #endif
-// The work-items of a wave that there are, a bit each.
+// The work-items of a sub-group that exist, one bit each.
 #if ACTIVE_WIDTH < 32
-#define WAVE_MASK ((1u << ACTIVE_WIDTH) - 1)
+#define SUB_GROUP_MASK ((1u << ACTIVE_WIDTH) - 1)
 #else
-#define WAVE_MASK 0xffffffffu
+#define SUB_GROUP_MASK 0xffffffffu
 #endif
 
-// differs: NVIDIA's OpenCL compiler takes PTX, AMD's has a built-in function, others tell a wave's width when run.
-#define NUM_WAVES (GROUP_SIZE / ACTIVE_WIDTH)
-#define WAVE_ITEMS ACTIVE_WIDTH
-#define WAVE_ID (local_id / ACTIVE_WIDTH)
+// differs: NVIDIA's OpenCL compiler takes PTX, AMD's has a built-in function, others tell the width at run time.
+#define NUM_SUB_GROUPS (GROUP_SIZE / ACTIVE_WIDTH)
+#define SUB_GROUP_ITEMS ACTIVE_WIDTH
+#define SUB_GROUP_ID (local_id / ACTIVE_WIDTH)
 #define LANE_ID (local_id % ACTIVE_WIDTH)
 
 __device__ inline uint shuffled_down(uint word, uint reach) {
-  return __shfl_down_sync(WAVE_MASK, word, reach);
+  return __shfl_down_sync(SUB_GROUP_MASK, word, reach);
 }
 // end differs
 
-// The first work-item of a wave gets what the first `count` of them have, a power of two.
-__device__ inline partial_t wave_combined(partial_t mine, uint count) {
+// Combines the partial results of the first `count` lanes of a sub-group, a power of two, in its first lane.
+__device__ inline partial_t combine_sub_group(partial_t mine, uint count) {
 #if USES_REDUX
-#define FIELD(name, across_wave) mine.name = across_wave(mine.name, WAVE_MASK);
-// The first of the places of those who have the best of a wave.
-#define FIELD_AND_PLACE(name, across_wave, place, place_t)                                                \
-  {                                                                                                       \
-    const partial_t own = mine;                                                                           \
-    mine.name = across_wave(own.name, WAVE_MASK);                                                         \
-    mine.place = wave_least_##place_t(IS_SAME(own.name, mine.name) ? own.place : (place_t)-1, WAVE_MASK); \
+#define FIELD(name, across_sub_group) mine.name = across_sub_group(mine.name, SUB_GROUP_MASK);
+// The lowest position among the lanes that have the extreme of the sub-group.
+#define FIELD_AND_PLACE(name, across_sub_group, place, place_t)                                                     \
+  {                                                                                                                 \
+    const partial_t own = mine;                                                                                     \
+    mine.name = across_sub_group(own.name, SUB_GROUP_MASK);                                                         \
+    mine.place = sub_group_least_##place_t(IS_SAME(own.name, mine.name) ? own.place : (place_t)-1, SUB_GROUP_MASK); \
   }
   REDUX_FIELDS
 #undef FIELD_AND_PLACE
@@ -59,22 +59,24 @@ __device__ inline partial_t wave_combined(partial_t mine, uint count) {
     other.partial = mine;
 #pragma unroll
     for (int k = 0; k < (sizeof(partial_t) + 3) / 4; ++k) other.words[k] = shuffled_down(other.words[k], reach);
-    mine = combined(mine, other.partial);
+    mine = combine(mine, other.partial);
   }
 #endif
   return mine;
 }
 
-__device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_id) {
+__device__ inline partial_t reduce_group(partial_t mine, partial_t *scratch, uint local_id) {
 #if GROUP_SIZE > 1
-  mine = wave_combined(mine, WAVE_ITEMS);
-  if (NUM_WAVES > 1) {
-    if (LANE_ID == 0) scratch[WAVE_ID] = mine;
+  mine = combine_sub_group(mine, SUB_GROUP_ITEMS);
+  if (NUM_SUB_GROUPS > 1) {
+    if (LANE_ID == 0) scratch[SUB_GROUP_ID] = mine;
     __syncthreads();
-    if (WAVE_ID == 0) {
-      mine = LANE_ID < NUM_WAVES ? scratch[LANE_ID] : none();
-      for (uint i = LANE_ID + WAVE_ITEMS; i < NUM_WAVES; i += WAVE_ITEMS) mine = combined(mine, scratch[i]);
-      mine = wave_combined(mine, NUM_WAVES < WAVE_ITEMS ? NUM_WAVES : WAVE_ITEMS);
+    if (SUB_GROUP_ID == 0) {
+      mine = LANE_ID < NUM_SUB_GROUPS ? scratch[LANE_ID] : identity();
+      for (uint i = LANE_ID + SUB_GROUP_ITEMS; i < NUM_SUB_GROUPS; i += SUB_GROUP_ITEMS) {
+        mine = combine(mine, scratch[i]);
+      }
+      mine = combine_sub_group(mine, NUM_SUB_GROUPS < SUB_GROUP_ITEMS ? NUM_SUB_GROUPS : SUB_GROUP_ITEMS);
     }
   }
 #endif

@@ -1,30 +1,29 @@
-// A work-group's partial results become one by steps that are all written out; once no more than one wave is active,
-// it is kept in order without barriers (pcl: Completely-Unroll). A wave's width is the device's; where that is not
-// known, or is one, every step has its barrier.
+// Reduces a work-group by steps that are all written out; the steps within one sub-group need no barrier (pcl:
+// Completely-Unroll). SUB_GROUP_WIDTH is the device's; where it is not known, or is 1, every step has its barrier.
 
-#ifndef WAVE_WIDTH
-#error "WAVE_WIDTH is not defined"
+#ifndef SUB_GROUP_WIDTH
+#error "SUB_GROUP_WIDTH is not defined"
 #endif
 
-// differs: NVIDIA's OpenCL compiler takes PTX; elsewhere the items of a wave run in lockstep, but each must see memory.
-#define SYNCHRONIZE_WAVE() __syncwarp()
+// differs: NVIDIA's OpenCL compiler takes PTX; elsewhere a sub-group runs in lockstep, and memory needs a fence.
+#define SYNCHRONIZE_SUB_GROUP() __syncwarp()
 // end differs
 
-// Who writes in a step, and who reads in the next, are the first REACH work-items.
-#define COMBINED_WITH(REACH) \
-  if (local_id < REACH) scratch[local_id] = combined(scratch[local_id], scratch[local_id + REACH]);
+// The first REACH work-items write in a step and read in the next.
+#define COMBINE_WITH(REACH) \
+  if (local_id < REACH) scratch[local_id] = combine(scratch[local_id], scratch[local_id + REACH]);
 #define STEP(REACH) \
-  if (GROUP_SIZE > REACH && REACH > WAVE_WIDTH) { \
-    COMBINED_WITH(REACH) \
+  if (GROUP_SIZE > REACH && REACH > SUB_GROUP_WIDTH) { \
+    COMBINE_WITH(REACH) \
     __syncthreads(); \
   }
-#define WAVE_STEP(REACH) \
-  if (GROUP_SIZE > REACH && REACH <= WAVE_WIDTH) { \
-    COMBINED_WITH(REACH) \
-    SYNCHRONIZE_WAVE(); \
+#define SUB_GROUP_STEP(REACH) \
+  if (GROUP_SIZE > REACH && REACH <= SUB_GROUP_WIDTH) { \
+    COMBINE_WITH(REACH) \
+    SYNCHRONIZE_SUB_GROUP(); \
   }
 
-__device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_id) {
+__device__ inline partial_t reduce_group(partial_t mine, partial_t *scratch, uint local_id) {
 #if GROUP_SIZE > 1
   scratch[local_id] = mine;
   __syncthreads();
@@ -37,16 +36,17 @@ __device__ inline partial_t tree(partial_t mine, partial_t *scratch, uint local_
   STEP(8)
   STEP(4)
   STEP(2)
-  // The other waves are kept out: a compiler may let all work-items read what one of them needs, beside its writer.
-  if (local_id < WAVE_WIDTH) {
-    WAVE_STEP(64)
-    WAVE_STEP(32)
-    WAVE_STEP(16)
-    WAVE_STEP(8)
-    WAVE_STEP(4)
-    WAVE_STEP(2)
-    // For the same reason the last step does not write: all of the wave may read that place, in no order.
-    if (local_id == 0) mine = combined(scratch[0], scratch[1]);
+  // Other sub-groups skip this: a compiler may let all work-items read what one of them needs, while another writes it.
+  if (local_id < SUB_GROUP_WIDTH) {
+    SUB_GROUP_STEP(64)
+    SUB_GROUP_STEP(32)
+    SUB_GROUP_STEP(16)
+    SUB_GROUP_STEP(8)
+    SUB_GROUP_STEP(4)
+    SUB_GROUP_STEP(2)
+    // For the same reason the last step does not write: every work-item of the sub-group may read that element, in any
+    // order.
+    if (local_id == 0) mine = combine(scratch[0], scratch[1]);
   }
 #endif
   return mine;

@@ -1,10 +1,11 @@
-// The smallest element of a batch at each place of a vector, then of all.
+// The smallest element of a batch in each component, then of all batches.
 
-inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
+inline void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
+                             ulong step) {
   LOADED lowest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
-    EACH_LANE LANE(lowest) = LESSER_NUMBER(LANE(batch[k]), LANE(lowest));
+    EACH_COMPONENT COMPONENT(lowest) = LESSER_NUMBER(COMPONENT(batch[k]), COMPONENT(lowest));
   }
-  *lanes = folded(*lanes, with_nan(lowest, batch), 0);
+  *accumulator = accumulate(*accumulator, with_nan(lowest, batch), 0);
 }

@@ -1,18 +1,18 @@
-// The smallest and the largest element of a batch at each place of a vector; only a batch that has one beyond those so
-// far is looked through for where it stands.
+// The smallest and the largest element of a batch in each component; only a batch that has one beyond those so far is
+// searched for its position.
 
-// Always inlined, or else the batch goes through memory.
-ALWAYS_INLINE void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
-                              ulong step) {
+// Always inlined: otherwise the batch is passed through memory.
+ALWAYS_INLINE void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UNRESTRICTED_SOURCE source,
+                                    ulong index, ulong step) {
   LOADED lowest, highest;
   extremes_of(batch, &lowest, &highest);
   bool is_beyond = false;
-  EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(lowest), SPLAT(ELEMENT, lanes->lowest)) |
-                             IS_HIGHER(LANE(highest), SPLAT(ELEMENT, lanes->highest)));
+  EACH_COMPONENT is_beyond |= ANY(IS_LOWER(COMPONENT(lowest), SPLAT(ELEMENT, accumulator->lowest)) |
+                                  IS_HIGHER(COMPONENT(highest), SPLAT(ELEMENT, accumulator->highest)));
   if (!is_beyond) return;
-  // Read again, so that the batch can stay in registers.
-  SELDOM for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
+  // The elements are read again, so that the batch can stay in registers.
+  RARE_LOOP for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
     const ulong at = index + k * step;
-    *lanes = folded(*lanes, LOAD(source, at), at * VECTOR_WIDTH);
+    *accumulator = accumulate(*accumulator, LOAD(source, at), at * VECTOR_WIDTH);
   }
 }

@@ -1,4 +1,4 @@
-// The sum of a batch at each place of a vector, in the narrowest type that holds it, then the sum of all.
+// The sum of a batch in each component, in the narrowest type that holds it, then the sum of all batches.
 
 #if ELEMENT_BITS == 8 && !TERM_GROWS
 #define BATCH_TOTAL short
@@ -11,10 +11,12 @@
 #error "LOADS_IN_FLIGHT is over 128: a batch of bytes overflows 16 bits"
 #endif
 
-inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index, ulong step) {
+inline void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
+                             ulong step) {
   VECTOR_OF(BATCH_TOTAL) total;
-  EACH_LANE LANE(total) = TERM(CONVERT(BATCH_TOTAL, LANE(batch[0])));
+  EACH_COMPONENT COMPONENT(total) = TERM(CONVERT(BATCH_TOTAL, COMPONENT(batch[0])));
 #pragma unroll
-  for (int k = 1; k < LOADS_IN_FLIGHT; ++k) EACH_LANE LANE(total) += TERM(CONVERT(BATCH_TOTAL, LANE(batch[k])));
-  ADD_WIDENED(TOTAL, lanes->total, total);
+  for (int k = 1; k < LOADS_IN_FLIGHT; ++k)
+    EACH_COMPONENT COMPONENT(total) += TERM(CONVERT(BATCH_TOTAL, COMPONENT(batch[k])));
+  ADD_WIDENED(TOTAL, accumulator->total, total);
 }

@@ -1,6 +1,6 @@
-// How many elements are not zero: each leaves its highest bit set, and the bits are added.
+// How many elements are not zero: the highest bit of each element becomes 1 where it is not, and these bits are added.
 
-#define LANES 1
+#define COMPONENTS 1
 
 #if ELEMENT_BITS == 8
 #define HIGHEST_BITS 0x80808080u
@@ -10,15 +10,15 @@
 
 typedef struct {
   ulong count;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.count = 0;
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.count = 0;
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
+inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
   uint sum = 0;
 #pragma unroll
   for (int at = 0; at < WORDS; ++at) {
@@ -27,12 +27,12 @@ inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
     const uint nonzero = (((word & ~HIGHEST_BITS) + ~HIGHEST_BITS) | word) & HIGHEST_BITS;
     sum = added_unsigned(nonzero, sum);
   }
-  lanes.count += sum >> (ELEMENT_BITS - 1);
-  return lanes;
+  accumulator.count += sum >> (ELEMENT_BITS - 1);
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.count = lanes.count;
+  partial.count = accumulator.count;
   return partial;
 }

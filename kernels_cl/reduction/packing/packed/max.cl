@@ -1,27 +1,27 @@
 // The largest element in either half of the words.
 
-#define LANES 2
+#define COMPONENTS 2
 
 typedef struct {
   uint highest;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.highest = LOWEST_PAIR;
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.highest = LOWEST_PAIR;
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
+inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
 #pragma unroll
   for (int at = 0; at < WORDS; ++at) {
-    lanes.highest = raised(word_at(words, at), lanes.highest);
+    accumulator.highest = raised(word_at(words, at), accumulator.highest);
   }
-  return lanes;
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.highest = element_of(lanes.highest, at);
+  partial.highest = element_of(accumulator.highest, at);
   return partial;
 }

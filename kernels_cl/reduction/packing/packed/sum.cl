@@ -1,6 +1,6 @@
-// The sum of all elements: 32 bits are enough for a vector's, which then joins the total.
+// The sum of all elements: a vector's is computed in 32 bits, which are enough, and added to the total.
 
-#define LANES 1
+#define COMPONENTS 1
 
 #if LOWEST < 0
 #define SUM int
@@ -12,24 +12,24 @@
 
 typedef struct {
   TOTAL total;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.total = 0;
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.total = 0;
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
+inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
   SUM sum = 0;
 #pragma unroll
   for (int at = 0; at < WORDS; ++at) sum = ADDED(word_at(words, at), sum);
-  lanes.total += sum;
-  return lanes;
+  accumulator.total += sum;
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.total = lanes.total;
+  partial.total = accumulator.total;
   return partial;
 }

@@ -1,25 +1,25 @@
-// How many elements at each place of a vector are not zero.
+// How many elements are not zero, in each component of the vectors.
 
-#define LANES VECTOR_WIDTH
+#define COMPONENTS VECTOR_WIDTH
 
-// A lane counts in 32 bits: no work-item meets 2^32 vectors.
+// A component counts in 32 bits: no work-item reads 2^32 vectors.
 typedef struct {
   VECTOR_OF(uint) count;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  EACH_LANE LANE(lanes.count) = SPLAT(uint, 0);
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  EACH_COMPONENT COMPONENT(accumulator.count) = SPLAT(uint, 0);
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.count) += ONES(uint, LANE(vector) != SPLAT(ELEMENT, 0));
-  return lanes;
+inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_COMPONENT COMPONENT(accumulator.count) += ONES(uint, COMPONENT(vector) != SPLAT(ELEMENT, 0));
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.count = LANE_AT(uint, lanes.count, at);
+  partial.count = COMPONENT_AT(uint, accumulator.count, at);
   return partial;
 }

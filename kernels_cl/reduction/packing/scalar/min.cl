@@ -1,24 +1,24 @@
-// The smallest element at each place of a vector.
+// The smallest element in each component of the vectors.
 
-#define LANES VECTOR_WIDTH
+#define COMPONENTS VECTOR_WIDTH
 
 typedef struct {
   VECTOR_OF(ELEMENT) lowest;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  EACH_LANE LANE(lanes.lowest) = SPLAT(ELEMENT, HIGHEST);
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  EACH_COMPONENT COMPONENT(accumulator.lowest) = SPLAT(ELEMENT, HIGHEST);
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.lowest) = LESSER(LANE(vector), LANE(lanes.lowest));
-  return lanes;
+inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_COMPONENT COMPONENT(accumulator.lowest) = LESSER(COMPONENT(vector), COMPONENT(accumulator.lowest));
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.lowest = LANE_AT(ELEMENT, lanes.lowest, at);
+  partial.lowest = COMPONENT_AT(ELEMENT, accumulator.lowest, at);
   return partial;
 }

@@ -1,24 +1,24 @@
-// The sum of the terms at each place of a vector.
+// The sum of the terms in each component of the vectors.
 
-#define LANES VECTOR_WIDTH
+#define COMPONENTS VECTOR_WIDTH
 
 typedef struct {
   VECTOR_OF(TOTAL) total;
-} lanes_t;
+} accumulator_t;
 
-inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  EACH_LANE LANE(lanes.total) = SPLAT(TOTAL, 0);
-  return lanes;
+inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  EACH_COMPONENT COMPONENT(accumulator.total) = SPLAT(TOTAL, 0);
+  return accumulator;
 }
 
-inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.total) += TERM(CONVERT(TOTAL, LANE(vector)));
-  return lanes;
+inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_COMPONENT COMPONENT(accumulator.total) += TERM(CONVERT(TOTAL, COMPONENT(vector)));
+  return accumulator;
 }
 
-inline partial_t lane(lanes_t lanes, int at) {
+inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.total = LANE_AT(TOTAL, lanes.total, at);
+  partial.total = COMPONENT_AT(TOTAL, accumulator.total, at);
   return partial;
 }

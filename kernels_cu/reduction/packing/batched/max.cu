@@ -1,11 +1,11 @@
-// The largest element of a batch at each place of a vector, then of all.
+// The largest element of a batch in each component, then of all batches.
 
-__device__ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
-                              ulong step) {
+__device__ inline void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UNRESTRICTED_SOURCE source,
+                                        ulong index, ulong step) {
   LOADED highest = batch[0];
 #pragma unroll
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
-    EACH_LANE LANE(highest) = GREATER_NUMBER(LANE(batch[k]), LANE(highest));
+    EACH_COMPONENT COMPONENT(highest) = GREATER_NUMBER(COMPONENT(batch[k]), COMPONENT(highest));
   }
-  *lanes = folded(*lanes, with_nan(highest, batch), 0);
+  *accumulator = accumulate(*accumulator, with_nan(highest, batch), 0);
 }

@@ -1,9 +1,9 @@
-// The smallest and the largest element of a batch at each place of a vector, then of all.
+// The smallest and the largest element of a batch in each component, then of all batches.
 
-__device__ inline void fold_batch(lanes_t *lanes, const LOADED *batch, UNRESTRICTED_SOURCE source, ulong index,
-                              ulong step) {
+__device__ inline void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UNRESTRICTED_SOURCE source,
+                                        ulong index, ulong step) {
   LOADED lowest, highest;
   extremes_of(batch, &lowest, &highest);
-  EACH_LANE LANE(lanes->lowest) = LESSER(LANE(lowest), LANE(lanes->lowest));
-  EACH_LANE LANE(lanes->highest) = GREATER(LANE(highest), LANE(lanes->highest));
+  EACH_COMPONENT COMPONENT(accumulator->lowest) = LESSER(COMPONENT(lowest), COMPONENT(accumulator->lowest));
+  EACH_COMPONENT COMPONENT(accumulator->highest) = GREATER(COMPONENT(highest), COMPONENT(accumulator->highest));
 }

@@ -1,31 +1,31 @@
 // The smallest and the largest element in either half of the words.
 
-#define LANES 2
+#define COMPONENTS 2
 
 typedef struct {
   uint lowest;
   uint highest;
-} lanes_t;
+} accumulator_t;
 
-__device__ inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.lowest = HIGHEST_PAIR;
-  lanes.highest = LOWEST_PAIR;
-  return lanes;
+__device__ inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.lowest = HIGHEST_PAIR;
+  accumulator.highest = LOWEST_PAIR;
+  return accumulator;
 }
 
-__device__ inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
+__device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
 #pragma unroll
   for (int at = 0; at < WORDS; ++at) {
-    lanes.lowest = lowered(word_at(words, at), lanes.lowest);
-    lanes.highest = raised(word_at(words, at), lanes.highest);
+    accumulator.lowest = lowered(word_at(words, at), accumulator.lowest);
+    accumulator.highest = raised(word_at(words, at), accumulator.highest);
   }
-  return lanes;
+  return accumulator;
 }
 
-__device__ inline partial_t lane(lanes_t lanes, int at) {
+__device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.lowest = element_of(lanes.lowest, at);
-  partial.highest = element_of(lanes.highest, at);
+  partial.lowest = element_of(accumulator.lowest, at);
+  partial.highest = element_of(accumulator.highest, at);
   return partial;
 }

@@ -1,13 +1,13 @@
 // The smallest and the largest element so far, each in both halves of a word, and the vectors in which each was first
-// met. A work-item's extremes change a few times only, mostly at the start.
+// met. The extremes of a work-item change a few times only, mostly at the start.
 
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
 #endif
 
-#define LANES 1
+#define COMPONENTS 1
 
-// Below a byte that is kept stands what lets only a lower or a higher one take its place.
+// The bits below a byte that is kept: so set that only a lower, or a higher, byte replaces it.
 #if ELEMENT_BITS == 8
 #define BELOW 0x00ff00ffu
 #else
@@ -19,51 +19,51 @@ typedef struct {
   uint highest;
   PLACE lowest_at;
   PLACE highest_at;
-} lanes_t;
+} accumulator_t;
 
-__device__ inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.lowest = HIGHEST_PAIR & ~BELOW;
-  lanes.highest = LOWEST_PAIR | BELOW;
-  lanes.lowest_at = 0;
-  lanes.highest_at = 0;
-  return lanes;
+__device__ inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.lowest = HIGHEST_PAIR & ~BELOW;
+  accumulator.highest = LOWEST_PAIR | BELOW;
+  accumulator.lowest_at = 0;
+  accumulator.highest_at = 0;
+  return accumulator;
 }
 
 __device__ inline uint swapped(uint pair) {
   return pair << 16 | pair >> 16;
 }
 
-__device__ inline lanes_t folded(lanes_t lanes, words_t words, ulong position) {
-  uint lowest = lanes.lowest;
-  uint highest = lanes.highest;
+__device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
+  uint lowest = accumulator.lowest;
+  uint highest = accumulator.highest;
 #pragma unroll
   for (int at = 0; at < WORDS; ++at) {
     lowest = lowered(word_at(words, at), lowest);
     highest = raised(word_at(words, at), highest);
   }
-  if (lowest != lanes.lowest) {
-    lanes.lowest = lesser_pair(lowest, swapped(lowest)) & ~BELOW;
-    lanes.lowest_at = position;
+  if (lowest != accumulator.lowest) {
+    accumulator.lowest = lesser_pair(lowest, swapped(lowest)) & ~BELOW;
+    accumulator.lowest_at = position;
   }
-  if (highest != lanes.highest) {
-    lanes.highest = greater_pair(highest, swapped(highest)) | BELOW;
-    lanes.highest_at = position;
+  if (highest != accumulator.highest) {
+    accumulator.highest = greater_pair(highest, swapped(highest)) | BELOW;
+    accumulator.highest_at = position;
   }
-  return lanes;
+  return accumulator;
 }
 
-__device__ inline partial_t lane(lanes_t lanes, int at) {
+__device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
   found_t found;
-  found.lowest = element_of(lanes.lowest, 0);
-  found.highest = element_of(lanes.highest, 0);
-  found.lowest_at = lanes.lowest_at;
-  found.highest_at = lanes.highest_at;
+  found.lowest = element_of(accumulator.lowest, 0);
+  found.highest = element_of(accumulator.highest, 0);
+  found.lowest_at = accumulator.lowest_at;
+  found.highest_at = accumulator.highest_at;
   return partial_of(found);
 }
 
-// Work-items keep the places of vectors only; here, once for a group, each becomes that of the first element in its
-// vector that is the one. All loads are independent, and the last match is the first element.
+// Work-items keep the positions of vectors only. Once for a group, this finds in that vector the position of the first
+// element that has the extreme. All loads are independent, and the last match is the first element.
 __device__ inline partial_t located(partial_t partial, SOURCE source, ulong length) {
   const ulong lowest_from = LOWEST_AT(partial);
   const ulong highest_from = HIGHEST_AT(partial);

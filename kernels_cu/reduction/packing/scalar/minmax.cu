@@ -1,28 +1,28 @@
-// The smallest and the largest element at each place of a vector.
+// The smallest and the largest element in each component of the vectors.
 
-#define LANES VECTOR_WIDTH
+#define COMPONENTS VECTOR_WIDTH
 
 typedef struct {
   VECTOR_OF(ELEMENT) lowest;
   VECTOR_OF(ELEMENT) highest;
-} lanes_t;
+} accumulator_t;
 
-__device__ inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  EACH_LANE LANE(lanes.lowest) = SPLAT(ELEMENT, HIGHEST);
-  EACH_LANE LANE(lanes.highest) = SPLAT(ELEMENT, LOWEST);
-  return lanes;
+__device__ inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  EACH_COMPONENT COMPONENT(accumulator.lowest) = SPLAT(ELEMENT, HIGHEST);
+  EACH_COMPONENT COMPONENT(accumulator.highest) = SPLAT(ELEMENT, LOWEST);
+  return accumulator;
 }
 
-__device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_LANE LANE(lanes.lowest) = LESSER(LANE(vector), LANE(lanes.lowest));
-  EACH_LANE LANE(lanes.highest) = GREATER(LANE(vector), LANE(lanes.highest));
-  return lanes;
+__device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+  EACH_COMPONENT COMPONENT(accumulator.lowest) = LESSER(COMPONENT(vector), COMPONENT(accumulator.lowest));
+  EACH_COMPONENT COMPONENT(accumulator.highest) = GREATER(COMPONENT(vector), COMPONENT(accumulator.highest));
+  return accumulator;
 }
 
-__device__ inline partial_t lane(lanes_t lanes, int at) {
+__device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
   partial_t partial;
-  partial.lowest = LANE_AT(ELEMENT, lanes.lowest, at);
-  partial.highest = LANE_AT(ELEMENT, lanes.highest, at);
+  partial.lowest = COMPONENT_AT(ELEMENT, accumulator.lowest, at);
+  partial.highest = COMPONENT_AT(ELEMENT, accumulator.highest, at);
   return partial;
 }

@@ -15,55 +15,55 @@
 #ifndef VECTOR_WIDTH
 #error "VECTOR_WIDTH is not defined"
 #endif
-#ifndef WAVE_WIDTH
-#error "WAVE_WIDTH is not defined"
+#ifndef SUB_GROUP_WIDTH
+#error "SUB_GROUP_WIDTH is not defined"
 #endif
 
-#define LANES 1
+#define COMPONENTS 1
 
-// differs: a processor's compiler would turn an unrolled loop into choices that are made for each vector.
-#define SELDOM _Pragma("unroll")
+// differs: a processor's compiler would turn an unrolled loop into selections made for each vector.
+#define RARE_LOOP _Pragma("unroll")
 // end differs
 
-// A choice between two vectors takes fewer instructions than finding the place in one, unless that has few elements; of
-// more than eight registers two would leave too few for loads in flight.
-#define KEEPS_VECTORS (WAVE_WIDTH > 1 && VECTOR_WIDTH > 2 && VECTOR_WIDTH * (ELEMENT_BITS > 32 ? 2 : 1) <= 8)
+// Whether a vector is kept with each extreme: selecting a vector takes fewer instructions than finding the position in
+// it, unless it has few elements; vectors of more than eight registers would leave too few for the loads in flight.
+#define KEEPS_VECTORS (SUB_GROUP_WIDTH > 1 && VECTOR_WIDTH > 2 && VECTOR_WIDTH * (ELEMENT_BITS > 32 ? 2 : 1) <= 8)
 
 #if !KEEPS_VECTORS
-typedef found_t lanes_t;
+typedef found_t accumulator_t;
 
-__device__ inline lanes_t no_lanes(void) {
+__device__ inline accumulator_t empty_accumulator(void) {
   return nothing();
 }
 
-__device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-#if WAVE_WIDTH == 1 || VECTOR_WIDTH > 2
-  // A vector is looked through only if it has an element beyond those so far: they change a few times, mostly at the
-  // start.
+__device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+#if SUB_GROUP_WIDTH == 1 || VECTOR_WIDTH > 2
+  // A vector is searched only if one of its elements is beyond the extremes so far: these change a few times, mostly at
+  // the start.
   bool is_beyond = false;
-  EACH_LANE is_beyond |= ANY(IS_LOWER(LANE(vector), SPLAT(ELEMENT, lanes.lowest)) |
-                             IS_HIGHER(LANE(vector), SPLAT(ELEMENT, lanes.highest)));
-  if (!is_beyond) return lanes;
+  EACH_COMPONENT is_beyond |= ANY(IS_LOWER(COMPONENT(vector), SPLAT(ELEMENT, accumulator.lowest)) |
+                                  IS_HIGHER(COMPONENT(vector), SPLAT(ELEMENT, accumulator.highest)));
+  if (!is_beyond) return accumulator;
 #endif
-  SELDOM for (int at = 0; at < VECTOR_WIDTH; ++at) {
-    const ELEMENT element = LANE_AT(ELEMENT, vector, at);
-    if (IS_LOWER(element, lanes.lowest)) {
-      lanes.lowest = element;
-      lanes.lowest_at = position + at;
+  RARE_LOOP for (int at = 0; at < VECTOR_WIDTH; ++at) {
+    const ELEMENT element = COMPONENT_AT(ELEMENT, vector, at);
+    if (IS_LOWER(element, accumulator.lowest)) {
+      accumulator.lowest = element;
+      accumulator.lowest_at = position + at;
     }
-    if (IS_HIGHER(element, lanes.highest)) {
-      lanes.highest = element;
-      lanes.highest_at = position + at;
+    if (IS_HIGHER(element, accumulator.highest)) {
+      accumulator.highest = element;
+      accumulator.highest_at = position + at;
     }
   }
-  return lanes;
+  return accumulator;
 }
 
-__device__ inline partial_t lane(lanes_t lanes, int at) {
-  return partial_of(lanes);
+__device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
+  return partial_of(accumulator);
 }
 #else
-// Each is kept with the vector that it stands in, which is looked through once, at the end.
+// Each extreme is kept with the vector that holds it, which is searched once, at the end.
 typedef struct {
   KEPT lowest;
   KEPT highest;
@@ -71,54 +71,54 @@ typedef struct {
   VECTOR_OF(ELEMENT) highest_in;
   PLACE lowest_at;
   PLACE highest_at;
-} lanes_t;
+} accumulator_t;
 
-__device__ inline lanes_t no_lanes(void) {
-  lanes_t lanes;
-  lanes.lowest = HIGHEST;
-  lanes.highest = LOWEST;
-  EACH_LANE LANE(lanes.lowest_in) = SPLAT(ELEMENT, HIGHEST);
-  EACH_LANE LANE(lanes.highest_in) = SPLAT(ELEMENT, LOWEST);
-  lanes.lowest_at = 0;
-  lanes.highest_at = 0;
-  return lanes;
+__device__ inline accumulator_t empty_accumulator(void) {
+  accumulator_t accumulator;
+  accumulator.lowest = HIGHEST;
+  accumulator.highest = LOWEST;
+  EACH_COMPONENT COMPONENT(accumulator.lowest_in) = SPLAT(ELEMENT, HIGHEST);
+  EACH_COMPONENT COMPONENT(accumulator.highest_in) = SPLAT(ELEMENT, LOWEST);
+  accumulator.lowest_at = 0;
+  accumulator.highest_at = 0;
+  return accumulator;
 }
 
-__device__ inline lanes_t folded(lanes_t lanes, VECTOR_OF(ELEMENT) vector, ulong position) {
-  ELEMENT lowest = LANE_AT(ELEMENT, vector, 0);
+__device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
+  ELEMENT lowest = COMPONENT_AT(ELEMENT, vector, 0);
   ELEMENT highest = lowest;
 #pragma unroll
   for (int at = 1; at < VECTOR_WIDTH; ++at) {
-    lowest = LESSER(LANE_AT(ELEMENT, vector, at), lowest);
-    highest = GREATER(LANE_AT(ELEMENT, vector, at), highest);
+    lowest = LESSER(COMPONENT_AT(ELEMENT, vector, at), lowest);
+    highest = GREATER(COMPONENT_AT(ELEMENT, vector, at), highest);
   }
-  if (IS_LOWER(lowest, lanes.lowest)) {
-    lanes.lowest = lowest;
-    lanes.lowest_in = vector;
-    lanes.lowest_at = position;
+  if (IS_LOWER(lowest, accumulator.lowest)) {
+    accumulator.lowest = lowest;
+    accumulator.lowest_in = vector;
+    accumulator.lowest_at = position;
   }
-  if (IS_HIGHER(highest, lanes.highest)) {
-    lanes.highest = highest;
-    lanes.highest_in = vector;
-    lanes.highest_at = position;
+  if (IS_HIGHER(highest, accumulator.highest)) {
+    accumulator.highest = highest;
+    accumulator.highest_in = vector;
+    accumulator.highest_at = position;
   }
-  return lanes;
+  return accumulator;
 }
 
-// The last match is the first element.
-__device__ inline partial_t lane(lanes_t lanes, int only) {
+// The loop runs backwards, so that the last match is the first element.
+__device__ inline partial_t component_partial(accumulator_t accumulator, int only) {
   uint lowest_at = 0;
   uint highest_at = 0;
 #pragma unroll
   for (int at = VECTOR_WIDTH - 1; at >= 0; --at) {
-    if (IS_SAME(LANE_AT(ELEMENT, lanes.lowest_in, at), lanes.lowest)) lowest_at = at;
-    if (IS_SAME(LANE_AT(ELEMENT, lanes.highest_in, at), lanes.highest)) highest_at = at;
+    if (IS_SAME(COMPONENT_AT(ELEMENT, accumulator.lowest_in, at), accumulator.lowest)) lowest_at = at;
+    if (IS_SAME(COMPONENT_AT(ELEMENT, accumulator.highest_in, at), accumulator.highest)) highest_at = at;
   }
   found_t found;
-  found.lowest = lanes.lowest;
-  found.highest = lanes.highest;
-  found.lowest_at = lanes.lowest_at + lowest_at;
-  found.highest_at = lanes.highest_at + highest_at;
+  found.lowest = accumulator.lowest;
+  found.highest = accumulator.highest;
+  found.lowest_at = accumulator.lowest_at + lowest_at;
+  found.highest_at = accumulator.highest_at + highest_at;
   return partial_of(found);
 }
 #endif
