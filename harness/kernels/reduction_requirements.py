@@ -117,7 +117,7 @@ def _vectors_per_item(variant: ReductionVariant, problem: Reduction, device: Dev
 
 
 def scratch_partials(variant: ReductionVariant, device: DeviceInfo) -> int:
-    """Partial results that a group keeps in local memory: one a work-item, or one a sub-group where sub-groups
+    """Partial results that a group keeps in local memory: one a work-item, or one a sub-group where these
     combine theirs by themselves.
     """
     sub_groups = -(-variant.group_size // max(1, device.wave_width))
