@@ -1,32 +1,161 @@
-"""The recorded runs: each can be read, and the table beside them says where it comes from."""
+"""The recorded runs: each can be read, the table beside them says where it comes from, and the documents' figures
+are theirs.
+"""
 
 from __future__ import annotations
 
 import re
+import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from harness.results.runfile import load_run
+from harness.results.statistics import VERDICTS, geometric_mean
 from harness.suites.schema import load_suite
+from reports.clock_comparison import agreements, mean_table
+from reports.dataset import frame
+from reports.ratios import comparisons, library_pairs
 
-FOLDER = Path(__file__).parents[2] / "reports" / "examples"
-ROW = re.compile(r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<commit>[0-9a-f]{7}) \|", re.MULTILINE)
-COMMITS = {row["file"]: row["commit"] for row in ROW.finditer((FOLDER / "README.md").read_text())}
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "reports" / "examples"
+ROW = re.compile(
+    r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<question>[^|]+\?) \| `(?P<command>[^`]+)` \| (?P<commit>[0-9a-f]{7}) \|$",
+    re.MULTILINE,
+)
+ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
+RESULTS = (ROOT / "docs" / "results-h200.md").read_text(encoding="utf-8")
 
 
 def test_the_table_names_every_run_and_no_other() -> None:
-    assert set(COMMITS) == {path.name for path in FOLDER.glob("*.jsonl.*")}
+    assert set(ROWS) == {path.name for path in FOLDER.glob("*.jsonl.*")}
 
 
-@pytest.mark.parametrize("name", COMMITS)
+def command(line: str) -> tuple[list[str], str]:
+    """The words of a recorded command, without where its files went, and the suite."""
+    words = iter(shlex.split(line))
+    kept = []
+    for word in words:
+        if word in ("--output", "--report"):
+            next(words)
+        else:
+            kept.append(word)
+    return [*kept[:2], *kept[3:]], kept[2]
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_a_recorded_run_is_what_the_table_says(name: str) -> None:
     run = load_run(FOLDER / name)
-    assert run.environment["commit"].startswith(COMMITS[name])
+    assert run.environment["commit"].startswith(ROWS[name]["commit"])
     assert run.records
     assert not [record.case for record in run.records if record.status in ("failed", "wrong")]
+    told, told_suite = command(ROWS[name]["command"])
+    made, made_suite = command(run.environment["command"])
+    assert told == made
+    # A suite that is given by a path lay elsewhere then.
+    assert told_suite == made_suite or (made_suite.endswith(".toml") and (ROOT / told_suite).is_file())
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.name)
 def test_what_was_run_can_be_run_again(path: Path) -> None:
     assert load_suite(str(path)).title
+
+
+# --- the documents' figures ---
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """The rows of a recorded run, as the report has them."""
+    return frame(load_run(FOLDER / name))
+
+
+@cache
+def opencl_against_cuda() -> Any:
+    """The comparison of the main run."""
+    return comparisons(table("h200-quick.jsonl.xz"))[0]
+
+
+CASE = re.compile(
+    r"^\| (?P<op>minmax|Laplace) (?P<type>\w+) (?P<size>\d+x\d+) \| (?P<opencl>[\d.]+) \| (?P<cuda>[\d.]+) "
+    r"\| (?P<limit>[\d.]+) \| (?P<ratio>[\d., to]+): (?P<verdict>\w+) \|$",
+    re.MULTILINE,
+)
+LAPLACE = ("laplacian four reflect_101", "C1")
+"""What the documents mean by Laplace, and the channels."""
+
+
+def cases() -> list[Any]:
+    """The rows of the tables of single cases."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = [list(CASE.finditer(text)) for text in (readme, RESULTS)]
+    assert all(len(rows) == 6 for rows in found)
+    return [
+        pytest.param(row, id=f"{document} {row['op']} {row['type']} {row['size']}")
+        for document, rows in zip(("README", "results"), found, strict=True)
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("row", cases())
+def test_the_figures_of_a_case_are_the_recorded_ones(row: re.Match[str]) -> None:
+    op, channels = LAPLACE if row["op"] == "Laplace" else (row["op"], "")
+    pairs, rows = opencl_against_cuda().fastest, table("h200-quick.jsonl.xz")
+    wanted = {"op": op, "type": row["type"] + channels, "size": row["size"]}
+    (pair,) = pairs[(pairs[list(wanted)] == pd.Series(wanted)).all(axis=1)].itertuples()
+    case = rows[(rows["problem"] == pair.problem) & (rows["backend"] == "opencl")].iloc[0]
+    assert case["limit_exact"]
+    times = (pair.first_queue, pair.second_queue, case["bytes_moved"] / case["limit"])
+    assert [row["opencl"], row["cuda"], row["limit"]] == [f"{seconds * 1e6:.2f}" for seconds in times]
+    assert row["ratio"] == f"{pair.gross:.3f}, {pair.low:.3f} to {pair.high:.3f}"
+    assert row["verdict"] == pair.verdict
+
+
+@pytest.mark.parametrize(("place", "name"), [(0, "reductions"), (1, "Laplace filters")])
+def test_the_ratios_in_the_mean_are_the_recorded_ones(place: int, name: str) -> None:
+    summary = opencl_against_cuda().summaries()[place]
+    counts = {word: dict(summary.verdicts).get(word, 0) for word in VERDICTS}
+    cells = [
+        *(f"{mean:.2f}" for _, mean in summary.by_size),
+        str(summary.count),
+        *(f"{value:.3f}" for value in (summary.lowest, summary.highest)),
+        *(str(counts[word]) for word in ("same", "ambiguous", "faster", "slower")),
+    ]
+    assert f"\n| {name} | {' | '.join(cells)} |\n" in RESULTS
+
+
+def test_the_ratios_by_clock_are_the_recorded_ones() -> None:
+    lines = [
+        [cell.text for cell in line.cells]
+        for line in mean_table(agreements(table("h200-quick.jsonl.xz"))).lines
+        if line.cells[1].text == "reductions"
+    ]
+    for heading, column in (("queue,", 5), ("event, each API", 7), ("event, each less", 8), ("OpenCL's event", 9)):
+        cells = " | ".join(line[column] for line in lines)
+        assert re.search(rf"^\| {heading}[^|]* \| {re.escape(cells)} \|$", RESULTS, re.MULTILINE), heading
+
+
+BESIDE_LIBRARIES = [
+    ("65536 to 16 million, hot", "h200-libraries.jsonl.xz", "hot", 2),
+    ("a million and 16 million, cold", "h200-libraries.jsonl.xz", "cold", 2),
+    ("268 million", "h200-libraries-268.jsonl.xz", "hot", 3),
+    ("a billion", "h200-libraries-billion.jsonl.xz", "hot", 3),
+]
+
+
+@pytest.mark.parametrize(("elements", "name", "cache", "digits"), BESIDE_LIBRARIES)
+def test_the_figures_beside_the_libraries_are_the_recorded_ones(
+    elements: str, name: str, cache: str, digits: int
+) -> None:
+    rows = table(name)
+    pairs = library_pairs(rows[(rows["op"] != "minmaxloc") & (rows["cache"] == cache)])
+    cells = []
+    for library in ("cub", "npp", "cupy", "torch"):
+        chosen = pairs[(pairs["first_backend"] == "cuda") & (pairs["second_backend"] == library)]
+        mean, least = geometric_mean(chosen["gross"]), chosen["gross"].min()
+        places = 2 if round(least, 2) >= 1.05 else digits
+        cells.append(f"{mean:.2f} ({len(chosen)}, {least:.{places}f})")
+    assert f"\n| {elements} | {' | '.join(cells)} |\n" in RESULTS
