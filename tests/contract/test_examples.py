@@ -1,5 +1,5 @@
-"""The recorded runs: each can be read, the table beside them says where it comes from, and the documents' figures
-are theirs.
+"""The recorded runs: each can be read, the table beside them says where it comes from, and the figures of the
+documents are theirs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from harness.results.ratio import VERDICTS
 from harness.results.runfile import load_run
-from harness.results.statistics import VERDICTS, geometric_mean
+from harness.results.statistics import geometric_mean
 from harness.suites.schema import load_suite
 from reports.clock_comparison import agreements, mean_table
 from reports.dataset import frame
@@ -23,7 +24,8 @@ from reports.ratios import comparisons, library_pairs
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "examples"
 ROW = re.compile(
-    r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<question>[^|]+\?) \| `(?P<command>[^`]+)` \| (?P<commit>[0-9a-f]{7}) \|$",
+    r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<question>[^|]+\?) "
+    r"\| `(?P<command>[^`]+)` \| (?P<commit>[0-9a-f]{7}) \|$",
     re.MULTILINE,
 )
 ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
@@ -133,7 +135,12 @@ def test_the_ratios_by_clock_are_the_recorded_ones() -> None:
         for line in mean_table(agreements(table("h200-quick.jsonl.xz"))).lines
         if line.cells[1].text == "reductions"
     ]
-    for heading, column in (("queue,", 5), ("event, each API", 7), ("event, each less", 8), ("OpenCL's event", 9)):
+    for heading, column in (
+        ("queue,", 5),
+        ("event, each API", 7),
+        ("event, each less", 8),
+        ("OpenCL's event", 9),
+    ):
         cells = " | ".join(line[column] for line in lines)
         assert re.search(rf"^\| {heading}[^|]* \| {re.escape(cells)} \|$", RESULTS, re.MULTILINE), heading
 

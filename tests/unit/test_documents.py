@@ -7,16 +7,16 @@ import shlex
 from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import typer
 
 from backends import REGISTRY
-from harness.cli.app import Listed, app
+from harness.cli.app import app
+from harness.cli.listing import CONTENTS
 from harness.suites.schema import is_path, suite_names
 
 ROOT = Path(__file__).parents[2]
@@ -44,21 +44,19 @@ OF_OTHERS = {
     "--benchmark-json": "pytest-benchmark",
     "--suite": "the plugin for pytest",
     "--report-api-errors": "compute-sanitizer",
-    "--list": "tests.checkers.mutants",
-    "--ff-only": "git",
+    "--editable": "pip",
 }
 """Options that documents name, and that are not of the command ``harness``, with whose they are."""
 
 
 @cache
-def commands() -> dict[str, click.Command]:
-    """The verbs of the command."""
-    group = typer.main.get_command(app)
-    assert isinstance(group, click.Group)
-    return group.commands
+def commands() -> dict[str, Any]:
+    """The verbs of the command, each as typer's command."""
+    group: Any = typer.main.get_command(app)
+    return dict(group.commands)
 
 
-def options(command: click.Command) -> dict[str, click.Parameter]:
+def options(command: Any) -> dict[str, Any]:
     """A verb's options, by each of their names."""
     return {name: parameter for parameter in command.params for name in parameter.opts if name[0] == "-"}
 
@@ -141,12 +139,12 @@ def test_the_verbs_and_options_named_exist(document: Path) -> None:
 
 def values(given: list[str], option: str) -> list[str]:
     """What an option is given in a command."""
-    return [value for name, value in zip(given, given[1:], strict=False) if name == option]
+    return [value for name, value in pairwise(given) if name == option]
 
 
-def first_argument(given: list[str], command: click.Command) -> str | None:
+def first_argument(given: list[str], command: Any) -> str | None:
     """What is not an option of a command, nor an option's value."""
-    known: dict[str, Any] = options(command)
+    known = options(command)
     rest = iter(given)
     for word in rest:
         if not word.startswith("-"):
@@ -164,7 +162,7 @@ def test_the_suites_and_backends_named_exist(document: Path) -> None:
                 assert suite in suite_names() or suite.isupper() or is_path(suite), line
                 assert not suite.startswith("reports/") or (ROOT / suite).is_file(), line
             if verb == "list" and given and given[0].islower():
-                assert given[0] in list(Listed), line
+                assert given[0] in list(CONTENTS), line
             assert not {name for name in values(given, "--backend") if name.islower()} - set(REGISTRY), line
         for given in words(line, "pytest"):
             assert not set(values(given, "--backend")) - set(REGISTRY), line
