@@ -243,7 +243,7 @@ def _missing(environment: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each backend that was not there: its name, why, how to get it."""
     missing = environment.get("missing") or {}
     return [
-        (str(name), str(why), REGISTRY[name].install if name in REGISTRY else "")
+        (str(name), str(why), REGISTRY[name].remedy if name in REGISTRY else "")
         for name, why in missing.items()
     ]
 

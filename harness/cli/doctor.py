@@ -163,7 +163,7 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
         # Only NVIDIA's GPUs run CUDA: without one its absence is no fault. A baseline's never is.
         needed = entry.role in ("opencl", "reference") or (nvidia and entry.role == "cuda")
         status: Status = "broken" if needed else "absent"
-        yield Finding(name, status, answer["missing"], answer["remedy"] or entry.install)
+        yield Finding(name, status, answer["missing"], answer["remedy"] or entry.remedy)
     for device in answer.get("devices", []):
         subject, error = f"{device['key']} {device['name']}", device["error"]
         if error:

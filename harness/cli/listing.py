@@ -60,7 +60,7 @@ def backends() -> list[Row]:
     from backends import REGISTRY
 
     return [
-        {"name": name, "role": e.role, "about": e.about, "install": e.install, "by_default": e.by_default}
+        {"name": name, "role": e.role, "about": e.about, "install": e.remedy, "by_default": e.by_default}
         for name, e in REGISTRY.items()
     ]
 

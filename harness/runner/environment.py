@@ -16,15 +16,20 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from backends import REGISTRY
 from harness.cpuinfo import PATH, cpuinfo, usable_cores
 from harness.devices import DeviceInfo
 from harness.results.record import FORMAT
 
-PACKAGES = (
-    "opencl-cuda-harness", "numpy", "scipy", "scikit-image", "pyopencl", "pocl-binary-distribution", "pycuda",
-    "cuda-bindings", "nvidia-cuda-nvrtc", "cupti-python", "nvidia-cuda-cupti*", "cupy*", "opencv-*",
-    "nvidia-npp*", "cuda-cccl", "cuda-core", "torch", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark",
-)  # fmt: skip
+PACKAGES = tuple(
+    dict.fromkeys(
+        (
+            "opencl-cuda-harness",
+            *(package for entry in REGISTRY.values() for package in entry.packages),
+            *("scipy", "scikit-image", "nvidia-ml-py", "pandas", "seaborn", "pytest-benchmark"),
+        )
+    )
+)
 """The packages whose versions a run records where they are installed; a star stands for any ending."""
 
 _SOURCE = Path(__file__).resolve().parents[2]

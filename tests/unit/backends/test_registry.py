@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import re
+import tomllib
+from configparser import ConfigParser
+from fnmatch import fnmatchcase
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-import backends
-from backends import available, backend_class, open_backend
+from backends import REGISTRY, available, backend_class, open_backend, registry
 from backends.errors import BackendUnavailable
 from backends.libraries.numpy import NumpyBackend
+from harness.runner.environment import PACKAGES
 
 
 @pytest.mark.parametrize(
@@ -27,7 +32,7 @@ def test_a_library_whose_import_fails_costs_its_backend_only(
             raise error
         return importlib.import_module(name)
 
-    monkeypatch.setattr(backends, "import_module", import_module)
+    monkeypatch.setattr(registry, "import_module", import_module)
     found = available()
     why = f"opencv: it cannot be imported: {type(error).__name__}: {error}; what to do: pip install "
     assert str(found.pop("opencv")).startswith(why)
@@ -49,4 +54,50 @@ def test_a_driver_that_fails_to_tell_its_devices_costs_its_backend_only(
     monkeypatch.setattr(NumpyBackend, "devices", devices)
     found = available()
     assert str(found["numpy"]).startswith("numpy: it does not tell its devices: RuntimeError: the driver is")
-    assert found.keys() == backends.REGISTRY.keys()
+    assert found.keys() == REGISTRY.keys()
+
+
+ROOT = Path(__file__).parents[3]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OF_NO_BACKEND = {"cupti", "test"}
+
+
+def test_the_extras_of_the_project_are_those_of_the_registry() -> None:
+    named = {extra for entry in REGISTRY.values() for extra in entry.extras}
+    assert named == set(EXTRAS) - OF_NO_BACKEND
+    assert named <= set(REGISTRY)
+
+
+def test_every_backend_has_an_environment_of_tox_with_its_extras() -> None:
+    settings = ConfigParser(interpolation=None)
+    settings.read(ROOT / "tox.ini", encoding="utf-8")
+    (section,) = (name for name in settings.sections() if name.startswith("testenv:{"))
+    names = section.removeprefix("testenv:{").removesuffix("}").split(",")
+    assert sorted(names) == sorted(REGISTRY)
+    extras: dict[str, list[str]] = {name: [] for name in names}
+    for line in settings[section]["extras"].split("\n"):
+        if line:
+            name, _, extra = line.partition(": ")
+            extras[name].append(extra)
+    assert extras == {name: list(entry.extras) for name, entry in REGISTRY.items()}
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_remedy_installs_the_extras_or_says_what_else_to_do(name: str) -> None:
+    entry = REGISTRY[name]
+    assert entry.remedy == entry.by_hand or f"opencl-cuda-harness[{','.join(entry.extras)}]" in entry.remedy
+    assert entry.by_hand or entry.extras
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_run_records_the_packages_of_every_backend(name: str) -> None:
+    assert REGISTRY[name].packages
+    assert set(REGISTRY[name].packages) <= set(PACKAGES)
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name in EXTRAS])
+def test_the_package_that_an_extra_is_for_is_recorded(name: str) -> None:
+    package = re.match(r"[\w-]+", EXTRAS[name][0])
+    assert package
+    assert any(fnmatchcase(package[0], pattern) for pattern in REGISTRY[name].packages)

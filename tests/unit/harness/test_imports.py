@@ -103,7 +103,7 @@ def test_the_registry_names_one_file_a_backend() -> None:
         assert attribute in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
         assert entry.role in ("reference", "opencl", "cuda", "library")
         assert entry.about
-        assert entry.install
+        assert entry.remedy
 
 
 def test_help_of_the_command() -> None:

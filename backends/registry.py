@@ -1,0 +1,230 @@
+"""The registry of backends: one row each, with all that is known of it; imported only when opened."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+
+from backends.base import Backend
+from backends.common.caches import use_writable_caches
+from backends.errors import BackendUnavailable
+from harness.devices import DeviceInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the registry: all that is known of a backend without importing it.
+
+    ``path``: where its class is. ``role``: reference, opencl, cuda (the two sides of the ratio) or library (a
+    baseline). ``extras``: of ``pyproject.toml``, which install what it needs. ``packages``: those whose
+    versions a run records; a star stands for any ending. ``by_hand``: how to get what no extra installs.
+    ``by_default``: measured where nobody names it. False where another row does the same better or as well:
+    such a baseline is measured when it is named, or by a suite that asks for all.
+    """
+
+    path: str
+    role: str
+    about: str
+    extras: tuple[str, ...]
+    packages: tuple[str, ...]
+    by_hand: str = ""
+    by_default: bool = True
+
+    @property
+    def remedy(self) -> str:
+        """How to install what it needs."""
+        return self.by_hand or f"pip install 'opencl-cuda-harness[{','.join(self.extras)}]'"
+
+
+_POCL = ("pyopencl", "pocl-binary-distribution")
+_NVRTC = ("cuda-bindings", "nvidia-cuda-nvrtc")
+_CUPTI = ("cupti-python", "nvidia-cuda-cupti*")
+
+REGISTRY: dict[str, Entry] = {
+    "numpy": Entry(
+        "backends.libraries.numpy:NumpyBackend",
+        "reference",
+        "NumPy on the host",
+        extras=(),
+        packages=("numpy",),
+        by_hand="comes with the harness",
+    ),
+    "opencl": Entry(
+        "backends.opencl.backend:OpenClBackend",
+        "opencl",
+        "hand-written OpenCL C through pyopencl",
+        extras=("opencl",),
+        packages=_POCL,
+    ),
+    "cuda": Entry(
+        "backends.cuda.backend:CudaBackend",
+        "cuda",
+        "hand-written CUDA C++ through pycuda",
+        extras=("cuda",),
+        packages=("pycuda", *_NVRTC, *_CUPTI),
+    ),
+    "cupy": Entry(
+        "backends.libraries.cupy:CupyBackend",
+        "library",
+        "CuPy's own reductions and filters",
+        extras=("cupy",),
+        packages=("cupy*", *_CUPTI),
+    ),
+    "cupy_no_cub": Entry(
+        "backends.libraries.cupy_no_cub:CupyNoCubBackend",
+        "library",
+        "CuPy's reductions without CUB",
+        extras=("cupy",),
+        packages=("cupy*", *_CUPTI),
+        by_default=False,
+    ),
+    "pyopencl_array": Entry(
+        "backends.libraries.pyopencl_array:PyopenclArrayBackend",
+        "library",
+        "pyopencl.array's reductions",
+        extras=("pyopencl_array",),
+        packages=_POCL,
+        by_default=False,
+    ),
+    "pycuda_array": Entry(
+        "backends.libraries.pycuda_array:PycudaArrayBackend",
+        "library",
+        "pycuda.gpuarray's reductions",
+        extras=("cuda",),
+        packages=("pycuda", *_NVRTC, *_CUPTI),
+        by_default=False,
+    ),
+    "cub": Entry(
+        "backends.libraries.cub:CubBackend",
+        "library",
+        "CUB's reductions (cuda.compute)",
+        extras=("cub",),
+        packages=("cuda-cccl", "cuda-core", *_NVRTC, *_CUPTI),
+    ),
+    "npp": Entry(
+        "backends.libraries.npp:NppBackend",
+        "library",
+        "NVIDIA's NPP through ctypes",
+        extras=("npp",),
+        packages=("nvidia-npp*", *_NVRTC, *_CUPTI),
+    ),
+    "torch": Entry(
+        "backends.libraries.torch:TorchBackend",
+        "library",
+        "PyTorch's reductions",
+        extras=("torch",),
+        packages=("torch", *_NVRTC, *_CUPTI),
+    ),
+    "opencv": Entry(
+        "backends.libraries.opencv:OpenCvBackend",
+        "library",
+        "OpenCV's functions on the processor",
+        extras=("opencv",),
+        packages=("opencv-*",),
+    ),
+    "opencv_cuda": Entry(
+        "backends.libraries.opencv_cuda:OpenCvCudaBackend",
+        "library",
+        "OpenCV's CUDA module (cv2.cuda)",
+        extras=("cuda",),
+        packages=("opencv-*", *_NVRTC, *_CUPTI),
+        by_hand="build OpenCV from source with WITH_CUDA and opencv_contrib",
+    ),
+    "opencv_opencl": Entry(
+        "backends.libraries.opencv_opencl:OpenCvOpenClBackend",
+        "library",
+        "OpenCV's OpenCL path (UMat)",
+        extras=("opencl", "opencv"),
+        packages=("opencv-*", *_POCL),
+        by_default=False,
+    ),
+}
+
+
+def backend_class(name: str) -> type[Backend]:
+    """The class of a backend, imported now.
+
+    Raises:
+        ValueError: if the name is not in the registry.
+        BackendUnavailable: if a package it needs is missing.
+    """
+    if name not in tuple(REGISTRY):
+        raise ValueError(f"backend {name!r} is unknown; known are {', '.join(REGISTRY)}")
+    with _named(name):
+        return _load(REGISTRY[name])
+
+
+def available() -> dict[str, list[DeviceInfo] | str]:
+    """Every backend of the registry with the devices it can drive here, or with what is missing for it.
+
+    Imports every library into this process; :mod:`harness.runner.discovery` asks in another.
+    """
+    return {name: devices_or_reason(name) for name in REGISTRY}
+
+
+def devices_or_reason(name: str) -> list[DeviceInfo] | str:
+    """The devices that a backend can drive here, or what is missing for it."""
+    try:
+        with _named(name):
+            return _devices(REGISTRY[name])
+    except BackendUnavailable as error:
+        return str(error)
+
+
+def _devices(entry: Entry) -> list[DeviceInfo]:
+    cls = _load(entry)
+    try:
+        return cls.devices()
+    except BackendUnavailable:
+        raise
+    except Exception as error:
+        # Of any library and driver: one that is broken costs its own backend only.
+        raise BackendUnavailable(f"it does not tell its devices: {_said(error)}", entry.remedy) from error
+
+
+def open_backend(name: str, device: int = 0) -> Backend:
+    """The backend ``name`` on its device number ``device`` (as ``harness devices`` lists them).
+
+    Raises:
+        ValueError: if the name is not in the registry.
+        TypeError: if the device's number is no integer.
+        BackendUnavailable: if a package, a driver or the device is missing; the message says what to do.
+    """
+    backend = backend_class(name)
+    try:
+        number = operator.index(device)
+    except TypeError as error:
+        raise TypeError(
+            f"device must be an integer, its number in `harness devices`, not {device!r}"
+        ) from error
+    with _named(name):
+        return backend.open(number)
+
+
+def _load(entry: Entry) -> type[Backend]:
+    use_writable_caches()
+    module, _, attribute = entry.path.partition(":")
+    try:
+        cls: type[Backend] = getattr(import_module(module), attribute)
+    except ImportError as error:
+        raise BackendUnavailable(str(error), entry.remedy) from error
+    except Exception as error:
+        # A library of another version or architecture ends its import by whatever it comes upon.
+        raise BackendUnavailable(f"it cannot be imported: {_said(error)}", entry.remedy) from error
+    return cls
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Has an error say which backend is not available: what several backends share does not know."""
+    try:
+        yield
+    except BackendUnavailable as error:
+        raise BackendUnavailable(f"{name}: {error.what}", error.remedy) from error
