@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from backends import REGISTRY, available
+from backends import REGISTRY
 from harness.devices import DeviceInfo
 from harness.measure.photograph import image_size
 from harness.results.explain import validation
@@ -18,6 +18,7 @@ from harness.results.record import Case
 from harness.results.runfile import Run, RunWriter, first_line, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
+from harness.runner.discovery import available
 from harness.runner.environment import cpu_name, describe
 from harness.runner.run import Progress, run_cases
 from harness.runner.selftest import SelfTest, selftest, selftest_of
