@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from harness.results.compare import compare
 from harness.results.ratio import VERDICTS
 from harness.results.runfile import load_run
 from harness.results.statistics import geometric_mean
@@ -20,6 +21,7 @@ from harness.suites.schema import load_suite
 from reports.clock_comparison import agreements, mean_table
 from reports.dataset import frame
 from reports.ratios import comparisons, library_pairs
+from reports.repeatability import repeated
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "examples"
@@ -30,6 +32,8 @@ ROW = re.compile(
 )
 ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
 RESULTS = (ROOT / "docs" / "results-h200.md").read_text(encoding="utf-8")
+PARAGRAPHS = " ".join(RESULTS.split())
+ISSUES = " ".join((ROOT / "docs" / "known-issues.md").read_text(encoding="utf-8").split())
 
 
 def test_the_table_names_every_run_and_no_other() -> None:
@@ -166,3 +170,38 @@ def test_the_figures_beside_the_libraries_are_the_recorded_ones(
         places = 2 if round(least, 2) >= 1.05 else digits
         cells.append(f"{mean:.2f} ({len(chosen)}, {least:.{places}f})")
     assert f"\n| {elements} | {' | '.join(cells)} |\n" in RESULTS
+
+
+def test_what_another_start_tells_is_recorded() -> None:
+    first, other = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-other-start"))
+    (found,) = repeated(first, other)
+    (wider,) = repeated(first, other, 0.03)
+    assert f"{found.equal} of the {len(found.pairs)} verdicts equal" in PARAGRAPHS
+    assert f"({100 * found.share:.0f} %; {wider.equal} by a band of 3 %)" in PARAGRAPHS
+    assert found.contradicting == wider.contradicting == 0
+    by_kind = {
+        kind: [pair.equal for pair in found.pairs if pair.kind == kind] for kind in ("reduction", "laplace")
+    }
+    reductions, filters = by_kind.values()
+    assert all(filters)
+    assert f"reductions {sum(reductions)} of {len(reductions)}, Laplace filters all {len(filters)}" in ISSUES
+    counts = compare(first, other).counts
+    assert (
+        f"of {sum(counts.values())} cases {counts['same']} *same*, {counts['ambiguous']} *ambig" in PARAGRAPHS
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "direction", "cache", "size"),
+    [
+        ("reading 128 MiB from memory", "read", "cold", 128 * 2**20),
+        ("copying 128 MiB from memory", "copy", "cold", 128 * 2**20),
+        ("reading 25 MiB in the cache", "read", "hot", 25 * 2**20),
+        ("copying 25 MiB in the cache", "copy", "hot", 25 * 2**20),
+    ],
+)
+def test_the_limits_are_the_recorded_ones(label: str, direction: str, cache: str, size: int) -> None:
+    rows = table("h200-bandwidth.jsonl.xz")
+    rows = rows[(rows["op"] == direction) & (rows["cache"] == cache) & (rows["source_bytes"] == size)]
+    best = (rows[rows["backend"] == name]["bytes_per_second"].max() / 1e12 for name in ("cuda", "opencl"))
+    assert f"\n| {label} | {' | '.join(f'{each:.2f}' for each in best)} |\n" in RESULTS

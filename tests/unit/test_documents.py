@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,7 +16,8 @@ from typing import Any
 import pytest
 import typer
 
-from backends import REGISTRY
+import harness
+from backends import REGISTRY, Backend, open_backend
 from harness.cli.app import app
 from harness.cli.listing import CONTENTS
 from harness.suites.schema import is_path, suite_names
@@ -194,3 +197,21 @@ def test_every_backend_is_told_of() -> None:
 @pytest.mark.parametrize("package", ["harness", "backends", "reports"])
 def test_a_package_says_that_it_is_typed(package: str) -> None:
     assert (ROOT / package / "py.typed").is_file()
+
+
+def test_the_interface_that_the_readme_calls_exists() -> None:
+    (block,) = [text for name, text in FENCE.findall(README.read_text(encoding="utf-8")) if name == "python"]
+    calls = [node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call)]
+    owners = {"harness": harness, "backend": Backend}
+    functions = {
+        ast.unparse(call.func): getattr(owners[call.func.value.id], call.func.attr)
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    }
+    functions["open_backend"] = open_backend
+    assert set(functions) == {ast.unparse(call.func) for call in calls}
+    for call in calls:
+        signature = inspect.signature(functions[ast.unparse(call.func)])
+        given = [keyword.arg for keyword in call.keywords]
+        others = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+        assert others or set(given) <= set(signature.parameters), ast.unparse(call)
