@@ -2,10 +2,6 @@
 // on single components in CUDA C++. ADD_WIDENED widens the components of a batch's vector and adds them to any
 // components of a wider one.
 
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-
 // differs: OpenCL C computes on vectors as a whole, CUDA C++ component by component.
 #define JOIN_EXPANDED(a, b) a##b
 #define JOIN(a, b) JOIN_EXPANDED(a, b)

@@ -1,9 +1,5 @@
 // Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each.
 
-#ifndef VECTOR_BYTES
-#error "VECTOR_BYTES is not defined"
-#endif
-
 // differs: OpenCL C has vector types up to 128 bytes; CUDA C++ has 16-byte loads and arrays.
 #if VECTOR_BYTES == 1
 typedef uchar load_t;

@@ -63,7 +63,7 @@ def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
 def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> dict[str, str | int]:
     element = problem.element
     centre, edge, corner = problem.coefficients
-    macros: dict[str, str | int] = {
+    return {
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),
@@ -80,12 +80,9 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_WIDTH": variant.group_width,
         "GROUP_HEIGHT": variant.group_height,
+        "HALO_LOAD": _halo_load(problem, variant),
+        "BORDER_VALUE": _literal(problem),
     }
-    if variant.border_code == "mapped":
-        macros["HALO_LOAD"] = _halo_load(problem, variant)
-    if problem.border == "constant":
-        macros["BORDER_VALUE"] = _literal(problem)
-    return macros
 
 
 def _halo_load(problem: Laplace, variant: LaplaceVariant) -> str:

@@ -1,14 +1,66 @@
-"""Assembles a kernel source from the files a plan names, macros and ``#line`` marks in front."""
+"""Assembles a kernel source from the files a plan names, macros and ``#line`` marks in front.
+
+The macros by which a plan parametrises the kernels are declared here, and checked when a source is assembled.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files as resource_files
-from typing import Literal
+from typing import Final, Literal
 
 Dialect = Literal["cl", "cu"]
+
+MACROS: Final[Mapping[str, str]] = {
+    "ELEMENT": "the type that is computed on",
+    "KEPT": "the type of an element in a partial result",
+    "STORED": "the type of an element in memory",
+    "CHANNEL": "the type of a texel's channel",
+    "STORED_IS_HALF": "1 where memory holds float16, else 0",
+    "ELEMENT_IS_FLOAT": "1 for floats, 0 for integers",
+    "ELEMENT_BITS": "bits of ELEMENT",
+    "COMPUTE_CAPABILITY": "90 for sm_90; 0 on other devices than NVIDIA's",
+    "LOWEST": "the least value of ELEMENT",
+    "HIGHEST": "the greatest value of ELEMENT",
+    "TOTAL": "the type of a sum",
+    "VECTOR_WIDTH": "components of a vector",
+    "VECTOR_BYTES": "bytes of a vector in memory",
+    "LOADS_IN_FLIGHT": "vectors that a work-item loads before it uses the first",
+    "FINDS_PLACES": "1 where a group looks for an element's position in its vector, else 0",
+    "PLACE": "the type of a position",
+    "IS_KEYED": "1 where value and position are packed into one key, else 0",
+    "GROUP_SIZE": "work-items of a one-dimensional group",
+    "SUB_GROUP_WIDTH": "work-items of a sub-group; 1 where that is not known",
+    "SCRATCH_PARTIALS": "partial results that a group keeps in local memory",
+    "USES_REDUX": "1 where instructions combine a sub-group's words, else 0",
+    "REDUX_FIELDS": "FIELD(...) for each field of a partial result that such an instruction combines",
+    "CELL": "the type of a cell that atomics combine",
+    "CELL_BITS": "bits of CELL",
+    "CELL_IS_FLOAT": "1 where a cell holds a float, else 0",
+    "CELL_LOWEST": "the least value that goes into a cell",
+    "CELL_HIGHEST": "the greatest value that goes into a cell",
+    "CELL_FIELDS": "FIELD(...) for each field of a partial result that atomics combine",
+    "VALUE": "the type in which a filter's sums are computed",
+    "SATURATES": "1 where results are saturated, else 0",
+    "CENTRE": "the mask's weight of the pixel itself",
+    "EDGE": "the mask's weight of the four nearest neighbours",
+    "CORNER": "the mask's weight of the four diagonal neighbours",
+    "CHANNELS": "elements of a pixel",
+    "BORDER_VALUE": "the value of pixels outside",
+    "HALO_LOAD": "the type of one load of a neighbour",
+    "ROWS_PER_ITEM": "rows of results of a work-item",
+    "GROUP_WIDTH": "columns of a two-dimensional group",
+    "GROUP_HEIGHT": "rows of a two-dimensional group",
+}
+"""Every macro that a plan may define, and its meaning. A kernel file that uses one needs it defined, unless
+it only asks by ``#ifdef`` whether it is.
+"""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NOT_USED = re.compile(r"//.*|^\s*#\s*ifdef .*", re.MULTILINE)
 
 
 @cache
@@ -17,12 +69,34 @@ def _text(dialect: Dialect, name: str) -> str:
     return folder.joinpath(f"{name}.{dialect}").read_text(encoding="utf-8")
 
 
+@cache
+def needed_macros(dialect: Dialect, name: str) -> frozenset[str]:
+    """The macros of :data:`MACROS` that a kernel file uses."""
+    return frozenset(_WORD.findall(_NOT_USED.sub("", _text(dialect, name)))) & MACROS.keys()
+
+
+def _check(dialect: Dialect, files: Sequence[str], macros: Mapping[str, str | int]) -> None:
+    undeclared = [name for name in macros if name not in MACROS]
+    if undeclared:
+        raise ValueError(
+            f"macro {undeclared[0]} is not declared: describe it in harness.kernels.source.MACROS"
+        )
+    for name in files:
+        for macro in sorted(needed_macros(dialect, name) - macros.keys()):
+            raise ValueError(
+                f"kernels_{dialect}/{name}.{dialect} needs the macro {macro} ({MACROS[macro]}), "
+                f"which the plan does not define"
+            )
+
+
 def assemble(dialect: Dialect, files: Sequence[str], macros: Mapping[str, str | int]) -> str:
     """The source of one program: a ``#define`` a macro, then each file behind a ``#line`` mark that names it.
 
     Raises:
         FileNotFoundError: if a file of the plan does not exist in this dialect.
+        ValueError: if a file needs a macro that is missing, or a macro is not declared in :data:`MACROS`.
     """
+    _check(dialect, files, macros)
     parts = [f"#define {name} {value}" for name, value in macros.items()]
     for name in files:
         parts += [f'#line 1 "kernels_{dialect}/{name}.{dialect}"', _text(dialect, name).rstrip()]

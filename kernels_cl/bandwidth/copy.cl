@@ -1,18 +1,5 @@
 // Bandwidth of a copy: every word is loaded and stored.
 
-#ifndef GROUP_SIZE
-#error "GROUP_SIZE is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void copy(__global const STORED *restrict source, const ulong length, __global STORED *restrict destination) {
   const uint local_id = get_local_id(0);

@@ -1,34 +1,6 @@
 // The 3x3 Laplace filter: a work-item goes down ROWS_PER_ITEM rows and reads each row once, for all three rows of
 // results that it contributes to.
 
-#ifndef CENTRE
-#error "CENTRE is not defined"
-#endif
-#ifndef EDGE
-#error "EDGE is not defined"
-#endif
-#ifndef CORNER
-#error "CORNER is not defined"
-#endif
-#ifndef SATURATES
-#error "SATURATES is not defined"
-#endif
-#ifndef COMPUTE_CAPABILITY
-#error "COMPUTE_CAPABILITY is not defined"
-#endif
-#ifndef ROWS_PER_ITEM
-#error "ROWS_PER_ITEM is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef GROUP_WIDTH
-#error "GROUP_WIDTH is not defined"
-#endif
-#ifndef GROUP_HEIGHT
-#error "GROUP_HEIGHT is not defined"
-#endif
-
 // NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
 #define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
 
@@ -41,12 +13,6 @@ typedef union {
 } results_t;
 
 #if SATURATES
-#ifndef LOWEST
-#error "LOWEST is not defined"
-#endif
-#ifndef HIGHEST
-#error "HIGHEST is not defined"
-#endif
 #define SATURATED(value) max(min(value, SPLAT(VALUE, HIGHEST)), SPLAT(VALUE, LOWEST))
 #else
 #define SATURATED(value) (value)

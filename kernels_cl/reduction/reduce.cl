@@ -1,19 +1,6 @@
 // The reduction: a work-item accumulates its part of the source, a group combines its work-items, then the groups are
 // combined.
 
-#ifndef GROUP_SIZE
-#error "GROUP_SIZE is not defined"
-#endif
-#ifndef SCRATCH_PARTIALS
-#error "SCRATCH_PARTIALS is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef FINDS_PLACES
-#error "FINDS_PLACES is not defined"
-#endif
-
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
             FINISH_PARAMETERS) {

@@ -1,18 +1,5 @@
 // Bandwidth of a copy: every word is loaded and stored.
 
-#ifndef GROUP_SIZE
-#error "GROUP_SIZE is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void copy(const STORED *__restrict__ source, const ulong length, STORED *__restrict__ destination) {
   const uint local_id = threadIdx.x;

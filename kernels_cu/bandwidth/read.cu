@@ -1,18 +1,5 @@
 // Bandwidth of a read: every word is loaded and enters a checksum, which is stored only on request.
 
-#ifndef GROUP_SIZE
-#error "GROUP_SIZE is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-
 // A timed call stores a checksum only if it has this value, one in four billion: the compiler cannot know that, so it
 // must load everything.
 #define RARE 0x9e3779b9u

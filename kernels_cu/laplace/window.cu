@@ -1,18 +1,5 @@
 // What a work-item sees of one row: its VECTOR_WIDTH elements and the pixels to the left and right of them.
 
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef VALUE
-#error "VALUE is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-#ifndef CHANNELS
-#error "CHANNELS is not defined"
-#endif
-
 // Elements on each side that are not the item's own. A neighbour is CHANNELS elements away, so narrow items need
 // no more than their own width.
 #define HALO (VECTOR_WIDTH < CHANNELS ? VECTOR_WIDTH : CHANNELS)

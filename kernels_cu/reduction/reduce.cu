@@ -1,19 +1,6 @@
 // The reduction: a work-item accumulates its part of the source, a group combines its work-items, then the groups are
 // combined.
 
-#ifndef GROUP_SIZE
-#error "GROUP_SIZE is not defined"
-#endif
-#ifndef SCRATCH_PARTIALS
-#error "SCRATCH_PARTIALS is not defined"
-#endif
-#ifndef LOADS_IN_FLIGHT
-#error "LOADS_IN_FLIGHT is not defined"
-#endif
-#ifndef FINDS_PLACES
-#error "FINDS_PLACES is not defined"
-#endif
-
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
 void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
             FINISH_PARAMETERS) {

@@ -199,5 +199,4 @@ def test_style(path: Path) -> None:
     assert text.endswith("\n")
     assert "\t" not in text
     assert max(map(len, text.splitlines())) <= 120
-    for macro in re.findall(r"#ifndef (\w+)", text):
-        assert f'#ifndef {macro}\n#error "{macro} is not defined"\n#endif' in text, "no silent defaults"
+    assert "#ifndef" not in text, "what a file needs is checked when it is assembled; there are no defaults"

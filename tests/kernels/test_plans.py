@@ -15,7 +15,7 @@ from harness.kernels.geometry import MAX_GROUPS
 from harness.kernels.plan import Buffer, Plan, Scalar, Source
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
-from harness.kernels.source import Dialect, assemble, source_hash
+from harness.kernels.source import MACROS, Dialect, assemble, needed_macros, source_hash
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -134,22 +134,67 @@ def test_arguments_name_buffers_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_sources_assemble_and_guard_every_macro(dialect: Dialect) -> None:
-    seen = set()
+def test_sources_assemble_with_their_macros_in_front(dialect: Dialect) -> None:
     for problem, variant in SAMPLES:
         made = plan(problem, variant, GPU)
         source = assemble(dialect, made.files, made.macros)
         for name in made.files:
             assert f'#line 1 "kernels_{dialect}/{name}.{dialect}"' in source
             assert (ROOT / f"kernels_{dialect}" / f"{name}.{dialect}").is_file()
-        text = source.partition("#line")[2]
         for macro, value in made.macros.items():
             assert f"#define {macro} {value}\n" in source
-            used = re.search(rf"\b{macro}\b", text)
-            guarded = f'#error "{macro} is not defined"' in text
-            if used and not guarded:
-                seen.add(f"{made.files[-1]}: {macro}")
-    assert not seen, "a macro that is missing must be an #error, never a silent default"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kind", ["reduction", "laplace", "bandwidth"])
+def test_a_missing_macro_is_refused_by_name(dialect: Dialect, kind: str) -> None:
+    refused = set()
+    for problem, variant in SAMPLES:
+        if problem.kind != kind:
+            continue
+        made = plan(problem, variant, GPU)
+        for macro in made.macros:
+            if not any(macro in needed_macros(dialect, name) for name in made.files):
+                continue
+            rest = {name: value for name, value in made.macros.items() if name != macro}
+            with pytest.raises(ValueError, match=rf"kernels_{dialect}/\S+ needs the macro {macro} \("):
+                assemble(dialect, made.files, rest)
+            refused.add(macro)
+    expected = {
+        "reduction": {
+            "ELEMENT",
+            "GROUP_SIZE",
+            "VECTOR_WIDTH",
+            "LOADS_IN_FLIGHT",
+            "REDUX_FIELDS",
+            "CELL_FIELDS",
+        },
+        "laplace": {"CENTRE", "EDGE", "CORNER", "CHANNELS", "HALO_LOAD", "BORDER_VALUE", "GROUP_HEIGHT"},
+        "bandwidth": {"STORED", "VECTOR_WIDTH", "VECTOR_BYTES", "LOADS_IN_FLIGHT", "GROUP_SIZE"},
+    }
+    assert refused >= expected[kind]
+
+
+def test_what_a_file_only_asks_about_is_not_needed() -> None:
+    assert "GROUP_SIZE" not in needed_macros("cl", "dialect")
+    assert "GROUP_SIZE" in needed_macros("cl", "stride/global")
+
+
+def test_a_macro_that_is_not_declared_is_refused() -> None:
+    with pytest.raises(ValueError, match="macro WIDTH is not declared"):
+        assemble("cl", ("dialect",), {"WIDTH": 4})
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_condition_asks_for_what_nobody_defines(dialect: Dialect) -> None:
+    """In ``#if`` a name that is not defined is 0, silently: whatever is asked for is declared."""
+    texts = {path: path.read_text() for path in (ROOT / f"kernels_{dialect}").rglob(f"*.{dialect}")}
+    defined = {name for text in texts.values() for name in re.findall(r"#define (\w+)", text)}
+    compilers = {"defined", "__NV_CL_C_VERSION", "__AMDGCN__"}
+    for path, text in texts.items():
+        for condition in re.findall(r"(?m)^\s*#\s*(?:if|elif) (.*)", text):
+            asked = set(re.findall(r"[A-Za-z_]\w*", condition))
+            assert asked <= defined | MACROS.keys() | compilers, (path, condition)
 
 
 def test_hashes_tell_sources_apart() -> None:

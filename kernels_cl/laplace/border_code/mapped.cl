@@ -1,10 +1,6 @@
 // Addresses at the border are computed once: a row's when it is loaded, the neighbours' columns when the item starts.
 // The item's own elements are one wide load.
 
-#ifndef HALO_LOAD
-#error "HALO_LOAD is not defined"
-#endif
-
 // Neighbours that are whole pixels are read by one load, others element by element. HALO_LOAD is the type of one load.
 #define HALO_LOADS (VECTOR_WIDTH % CHANNELS == 0 ? 1 : HALO)
 

@@ -1,22 +1,6 @@
 // Each group combines its partial result into one cell for each field by atomics, which only integers have; the group
 // that takes the last ticket reads the answer and resets the cells to 0 (yan2011: atomics; pcl: an atomic counter).
 
-#ifndef CELL_LOWEST
-#error "CELL_LOWEST is not defined"
-#endif
-#ifndef CELL_HIGHEST
-#error "CELL_HIGHEST is not defined"
-#endif
-#ifndef CELL
-#error "CELL is not defined"
-#endif
-#ifndef CELL_BITS
-#error "CELL_BITS is not defined"
-#endif
-#ifndef CELL_FIELDS
-#error "CELL_FIELDS is not defined"
-#endif
-
 #define FINISH_PARAMETERS , __global uint *tickets, __global CELL *cells
 #define FINISH_ARGUMENTS , tickets, cells
 #define FINISH_LOCALS

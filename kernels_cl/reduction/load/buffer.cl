@@ -1,15 +1,5 @@
 // The source is a buffer: wide loads of raw words, reinterpreted; float16 is read as bits and widened to float32.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef STORED
-#error "STORED is not defined"
-#endif
-#ifndef STORED_IS_HALF
-#error "STORED_IS_HALF is not defined"
-#endif
-
 #define SOURCE __global const STORED *restrict
 // For functions that are always inlined: not every tool (Oclgrind) knows what the qualifier means there.
 #define UNRESTRICTED_SOURCE __global const STORED *

@@ -1,11 +1,5 @@
 // The source is an image: a load is a texel of four channels, widened to 32 bits by the texture units (yan2011: Image).
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef CHANNEL
-#error "CHANNEL is not defined"
-#endif
 #if VECTOR_WIDTH != 4
 #error "a texel has four elements"
 #endif

@@ -1,18 +1,5 @@
 // The smallest and the largest element in one pass.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef KEPT
-#error "KEPT is not defined"
-#endif
-#ifndef LOWEST
-#error "LOWEST is not defined"
-#endif
-#ifndef HIGHEST
-#error "HIGHEST is not defined"
-#endif
-
 // A partial result: of a work-item, a group or a launch.
 typedef struct {
   KEPT lowest;

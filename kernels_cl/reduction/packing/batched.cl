@@ -1,13 +1,6 @@
 // A work-item combines the elements of all its loads in flight (a batch) before it adds them to its accumulator: fewer
 // elements are widened and tested for NaN, and fewer operations wait for the one before.
 
-#ifndef ELEMENT_IS_FLOAT
-#error "ELEMENT_IS_FLOAT is not defined"
-#endif
-#ifndef ELEMENT_BITS
-#error "ELEMENT_BITS is not defined"
-#endif
-
 #define LOADED VECTOR_OF(ELEMENT)
 #define LOAD(source, index) load_vector(source, index)
 #define ACCUMULATES_BATCHES 1

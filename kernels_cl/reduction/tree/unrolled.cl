@@ -1,10 +1,6 @@
 // Reduces a work-group by steps that are all written out; the steps within one sub-group need no barrier (pcl:
 // Completely-Unroll). SUB_GROUP_WIDTH is the device's; where it is not known, or is 1, every step has its barrier.
 
-#ifndef SUB_GROUP_WIDTH
-#error "SUB_GROUP_WIDTH is not defined"
-#endif
-
 // differs: NVIDIA's OpenCL compiler takes PTX; elsewhere a sub-group runs in lockstep, and memory needs a fence.
 #ifdef __NV_CL_C_VERSION
 #define SYNCHRONIZE_SUB_GROUP() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")

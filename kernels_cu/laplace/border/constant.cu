@@ -1,9 +1,6 @@
 // Pixels outside have BORDER_VALUE. The nearest pixel is read in their place, because its address is valid, and not
 // used.
 #define BORDER_IS_CONSTANT 1
-#ifndef BORDER_VALUE
-#error "BORDER_VALUE is not defined"
-#endif
 
 __device__ inline int before_first(int size) {
   return 0;

@@ -2,16 +2,6 @@
 // and fmax would drop it: by the minimum that keeps NaN where there is one; elsewhere by a selection that compilers
 // translate to the processor's own minimum, and a test for NaN.
 
-#ifndef ELEMENT_IS_FLOAT
-#error "ELEMENT_IS_FLOAT is not defined"
-#endif
-#ifndef ELEMENT_BITS
-#error "ELEMENT_BITS is not defined"
-#endif
-#ifndef COMPUTE_CAPABILITY
-#error "COMPUTE_CAPABILITY is not defined"
-#endif
-
 #if !ELEMENT_IS_FLOAT
 #define LESSER(x, kept) min(x, kept)
 #define GREATER(x, kept) max(x, kept)

@@ -1,9 +1,5 @@
 // Comparison by operators. The first NaN stays, as in NumPy: x != x lets it in, and no element is less than it.
 
-#ifndef ELEMENT_IS_FLOAT
-#error "ELEMENT_IS_FLOAT is not defined"
-#endif
-
 #if ELEMENT_IS_FLOAT
 #define LESSER(x, kept) ((((x) < (kept)) | ((x) != (x))) ? (x) : (kept))
 #define GREATER(x, kept) ((((x) > (kept)) | ((x) != (x))) ? (x) : (kept))

@@ -2,19 +2,6 @@
 // group resets the spare answer for the next call: the buffers alternate from call to call. There is no ticket, no
 // fence, and no group waits for another; the call ends with the last atomic.
 
-#ifndef CELL
-#error "CELL is not defined"
-#endif
-#ifndef CELL_IS_FLOAT
-#error "CELL_IS_FLOAT is not defined"
-#endif
-#ifndef CELL_BITS
-#error "CELL_BITS is not defined"
-#endif
-#ifndef CELL_FIELDS
-#error "CELL_FIELDS is not defined"
-#endif
-
 #define FINISH_PARAMETERS , partial_t *spare
 #define FINISH_ARGUMENTS , spare
 #define FINISH_LOCALS

@@ -1,9 +1,5 @@
 // How many elements are not zero; NaN is not.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-
 // A partial result: of a work-item, a group or a launch.
 typedef struct {
   ulong count;

@@ -1,27 +1,5 @@
 // The smallest and the largest element and where each is first met. The first NaN is both, as in NumPy.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef KEPT
-#error "KEPT is not defined"
-#endif
-#ifndef ELEMENT_IS_FLOAT
-#error "ELEMENT_IS_FLOAT is not defined"
-#endif
-#ifndef LOWEST
-#error "LOWEST is not defined"
-#endif
-#ifndef HIGHEST
-#error "HIGHEST is not defined"
-#endif
-#ifndef PLACE
-#error "PLACE is not defined"
-#endif
-#ifndef IS_KEYED
-#error "IS_KEYED is not defined"
-#endif
-
 // Whether x replaces the value that is kept; nothing replaces a NaN.
 #if ELEMENT_IS_FLOAT
 #define IS_LOWER(x, kept) (!((x) >= (kept)) & ((kept) == (kept)))

@@ -1,12 +1,5 @@
 // The sum of a term of each element: in integers of 64 bits or in float64.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef TOTAL
-#error "TOTAL is not defined"
-#endif
-
 // A partial result: of a work-item, a group or a launch.
 typedef struct {
   TOTAL total;

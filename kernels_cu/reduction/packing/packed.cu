@@ -1,18 +1,5 @@
 // A work-item computes on the 32-bit words that it loads, each of which holds two or four integers of 16 or 8 bits.
 
-#ifndef ELEMENT_BITS
-#error "ELEMENT_BITS is not defined"
-#endif
-#ifndef LOWEST
-#error "LOWEST is not defined"
-#endif
-#ifndef COMPUTE_CAPABILITY
-#error "COMPUTE_CAPABILITY is not defined"
-#endif
-#ifndef VECTOR_BYTES
-#error "VECTOR_BYTES is not defined"
-#endif
-
 #define LOADED words_t
 #define LOAD(source, index) load_words(source, index)
 #define ACCUMULATES_BATCHES 0

@@ -2,16 +2,6 @@
 // memory nor barriers; then the first sub-group reduces the results of all: one barrier, whatever the size of the
 // group.
 
-#ifndef SUB_GROUP_WIDTH
-#error "SUB_GROUP_WIDTH is not defined"
-#endif
-#ifndef USES_REDUX
-#error "USES_REDUX is not defined"
-#endif
-#ifndef REDUX_FIELDS
-#error "REDUX_FIELDS is not defined"
-#endif
-
 #if GROUP_SIZE < SUB_GROUP_WIDTH
 #define ACTIVE_WIDTH GROUP_SIZE
 #else

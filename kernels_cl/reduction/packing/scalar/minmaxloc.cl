@@ -1,24 +1,5 @@
 // The smallest and the largest element so far, and where each was first met.
 
-#ifndef ELEMENT
-#error "ELEMENT is not defined"
-#endif
-#ifndef ELEMENT_BITS
-#error "ELEMENT_BITS is not defined"
-#endif
-#ifndef KEPT
-#error "KEPT is not defined"
-#endif
-#ifndef PLACE
-#error "PLACE is not defined"
-#endif
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-#ifndef SUB_GROUP_WIDTH
-#error "SUB_GROUP_WIDTH is not defined"
-#endif
-
 #define COMPONENTS 1
 
 // differs: a processor's compiler would turn an unrolled loop into selections made for each vector.

@@ -1,10 +1,6 @@
 // The smallest and the largest element so far, each in both halves of a word, and the vectors in which each was first
 // met. The extremes of a work-item change a few times only, mostly at the start.
 
-#ifndef VECTOR_WIDTH
-#error "VECTOR_WIDTH is not defined"
-#endif
-
 #define COMPONENTS 1
 
 // The bits below a byte that is kept: so set that only a lower, or a higher, byte replaces it.
