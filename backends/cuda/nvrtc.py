@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ from platformdirs import user_cache_path
 from backends.errors import BackendUnavailable, BuildError
 
 OPTIONS = ("--std=c++17",)
+_DISASSEMBLERS = {"nvdisasm": ("-c",), "cuobjdump": ("-sass",)}
 _HOW_TO_GET = "pip install cuda-bindings nvidia-cuda-nvrtc"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _log = logging.getLogger(__name__)
@@ -63,9 +66,41 @@ def compile_cubin(source: str, capability: tuple[int, int], cache: Path | None =
 
 def compile_source(source: str, capability: tuple[int, int]) -> Compiled:
     """As :func:`compile_cubin`, always compiling, with the compiler's log."""
+    return _compile(source, options(capability), "CUBIN")
+
+
+def compile_ptx(source: str, capability: tuple[int, int]) -> str:
+    """The PTX of a CUDA C++ source for a compute capability. Raises as :func:`compile_cubin`."""
+    flags = (f"--gpu-architecture=compute_{capability[0]}{capability[1]}", *OPTIONS)
+    return _compile(source, flags, "PTX").cubin.rstrip(b"\0").decode()
+
+
+def disassemble(source: str, capability: tuple[int, int]) -> str:
+    """The machine code of a CUDA C++ source as text, by the toolkit's nvdisasm or cuobjdump.
+
+    Raises:
+        BackendUnavailable: if NVRTC or both disassemblers are missing.
+        BuildError: if the source does not compile.
+    """
+    found = {tool: path for tool in _DISASSEMBLERS if (path := shutil.which(tool))}
+    if not found:
+        missing = " and ".join(_DISASSEMBLERS)
+        raise BackendUnavailable(f"{missing} are not on PATH", "install the CUDA toolkit, or ask for --ptx")
+    tool, path = next(iter(found.items()))
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = Path(folder) / "kernel.cubin"
+        cubin.write_bytes(compile_source(source, capability).cubin)
+        command = [path, *_DISASSEMBLERS[tool], str(cubin)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        raise RuntimeError(f"{tool} failed with exit code {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _compile(source: str, flags: tuple[str, ...], form: str) -> Compiled:
+    """What NVRTC makes of a source, CUBIN or PTX, with its log."""
     version()
     nvrtc = _nvrtc()
-    flags = options(capability)
     program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []))
     try:
         status = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])[0]
@@ -74,10 +109,11 @@ def compile_source(source: str, capability: tuple[int, int]) -> Compiled:
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             said = text or f"{status.name}; this NVRTC ({version()}) may not know the architecture"
             raise BuildError(f"NVRTC: the kernel does not compile with {' '.join(flags)}", source, said)
-        cubin = _filled(nvrtc.nvrtcGetCUBIN, program, _checked(nvrtc.nvrtcGetCUBINSize(program)))
+        size = _checked(getattr(nvrtc, f"nvrtcGet{form}Size")(program))
+        code = _filled(getattr(nvrtc, f"nvrtcGet{form}"), program, size)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Compiled(cubin, text)
+    return Compiled(code, text)
 
 
 def options(capability: tuple[int, int]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import harness
-from harness.cli import machine, measuring, reading
+from harness.cli import machine, measuring, reading, source_view
 from harness.cli.mistakes import FAILURE, INTERRUPTED, USAGE, MistakeError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ app.command("compare")(reading.compare)
 app.command("repeat")(reading.repeat)
 app.command("devices")(machine.devices)
 app.command("list")(machine.list_things)
+app.command("source")(source_view.source)
 app.command("doctor")(machine.doctor)
 
 
