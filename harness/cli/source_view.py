@@ -63,6 +63,9 @@ def source(
     if diff:
         names = (diff, rung or (chosen if diff in ("cl", "cu") else "default"))
         texts = [difference(texts[0], texts[1], names)]
+        if not texts[0]:
+            typer.echo(f"the two are the same: {' and '.join(names)}", err=True)
+            return
     typer.echo(texts[0].rstrip("\n"))
 
 
