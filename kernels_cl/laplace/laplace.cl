@@ -1,5 +1,11 @@
 // The 3x3 Laplace filter: a work-item goes down ROWS_PER_ITEM rows and reads each row once, for all three rows of
-// results that it contributes to.
+// results that it contributes to. It uses, of the files before it:
+//   image_t             a source with its height, row length and pitch (window)
+//   columns_t, columns_of_item   which columns a work-item reads (border_code/)
+//   row_t, load_row     one row as loaded; a row outside the image is replaced (border_code/, by border/)
+//   window_t, window_of   a loaded row as values: the item's own elements and both neighbours (border_code/)
+//   neighbours_t, neighbours_of   a window as three vectors: left, own and right (window)
+//   LAST_ITEM_DIFFERS   whether the last item of a row is compiled separately (border_code/)
 
 // NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
 #define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)

@@ -1,5 +1,15 @@
-// The reduction: a work-item accumulates its part of the source, a group combines its work-items, then the groups are
-// combined.
+// The reduction kernel: a work-item accumulates its part of the source, a group reduces its work-items, then the
+// groups are combined. It uses, of the files before it:
+//   vectors_of_item     range_t, the vectors that a work-item reads (stride/)
+//   SOURCE, LOADED, LOAD, load_element   the source and one load from it (load/, packing/)
+//   accumulator_t, empty_accumulator, accumulate   what a work-item keeps, and its update by one load (packing/*/)
+//   ACCUMULATES_BATCHES, accumulate_batch   whether, and how, all loads in flight are added at once (packing/*/)
+//   COMPONENTS, component_partial   the partial results that an accumulator holds, and one of them (packing/*/)
+//   partial_t, make_partial, combine   a partial result: of an element, and of two of its kind (ops/)
+//   located             corrects positions once for a group, where FINDS_PLACES (packing/packed/minmaxloc)
+//   reduce_group        the partial result of a group, in its first work-item (tree/)
+//   combine_groups      makes one result of the groups' (finish/), with the further parameters, arguments and local
+//                       variables that FINISH_PARAMETERS, FINISH_ARGUMENTS and FINISH_LOCALS name
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void reduce(SOURCE source, const ulong length, __global partial_t *restrict partials
