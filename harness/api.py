@@ -20,19 +20,12 @@ from harness.runner import session
 from harness.runner.run import Progress
 from harness.suites.adhoc import Problems
 from reports.dataset import frame
+from reports.export import records_table
 from reports.ratios import comparisons
 
 PathLike = str | os.PathLike[str]
 Shape = str | Sequence[int]
 """As ``"3000x2000"`` or ``(3000, 2000)``."""
-
-RECORD_COLUMNS: Final = (
-    "device", "device_name", "physical", "backend", "role", "kind", "op", "type", "size", "elements",
-    "problem", "source_bytes", "bytes_moved", "variant", "cache", "purpose", "status", "reason",
-    "verification", "queue", "queue_p25", "queue_p75", "launch", "net", "round_trip", "event", "kernel",
-    "bytes_per_second", "limit", "share", "note",
-)  # fmt: skip
-"""Of :class:`reports.dataset.Row`, what :func:`load` gives beside ``run``."""
 
 _PAIR_COLUMNS: Final = {
     "physical": "physical",
@@ -74,8 +67,8 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
             project.
 
     Returns:
-        A table with the columns ``run`` (the path as given) and :data:`RECORD_COLUMNS`. What was not measured
-        is NaN, or empty where it is text.
+        A table with the columns ``run`` (the path as given) and those of
+        :data:`reports.export.RECORD_COLUMNS`. What was not measured is NaN, or empty where it is text.
 
         - Device: ``device`` (its key, ``opencl:0``), ``device_name``, ``physical`` (equal for two APIs on one
           device), ``backend``, ``role`` (opencl, cuda, library or reference).
@@ -95,12 +88,7 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
     paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not paths:
         raise ValueError("there is no run to load; give the path of at least one run file")
-    tables = []
-    for path in paths:
-        table = frame(load_run(Path(path)))[list(RECORD_COLUMNS)]
-        table.insert(0, "run", str(path))
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat([records_table(load_run(Path(path))) for path in paths], ignore_index=True)
 
 
 def compare(

@@ -22,6 +22,11 @@ _DASHED: dict[str, Any] = {"color": SENTINEL, "linewidth": 1.1, "linestyle": (0,
 
 
 def ratio_chart(comparison: Comparison, cache: str, name: str) -> str:
+    """:func:`ratio_panels` as an element of a page."""
+    return ratio_panels(comparison, cache).svg(name)
+
+
+def ratio_panels(comparison: Comparison, cache: str) -> Panels:
     """Ratios by operation (panel), type and size: gross a dot with its interval, net of launch a cross.
 
     A line at 1, and the equivalence band as a shade.
@@ -62,7 +67,7 @@ def ratio_chart(comparison: Comparison, cache: str, name: str) -> str:
         legend.append(Entry("net of launch", SENTINEL, "x"))
     sides = f"{comparison.first}\nover {comparison.second}"
     label = f"Ratio of speeds, {comparison.first} over {comparison.second}, by operation, type and size"
-    return Panels(pairs, draw, legend, f"speed of {sides}", label).svg(name)
+    return Panels(pairs, draw, legend, f"speed of {sides}", label)
 
 
 def _error_bars(axes: Axes, data: pd.DataFrame, sizes: Sequence[str], colours: Mapping[str, Any]) -> None:

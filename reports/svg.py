@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -26,6 +27,7 @@ DASHES = "--"
 
 _COLUMNS = 3
 _MANY_PANELS = 12
+_DPI = 200
 _WIDTH, _PANEL_HEIGHT, _LEGEND_HEIGHT = 11.6, 2.7, 0.4
 _LEGEND_SHARE = 0.95
 """Of the width that a legend may take: a page's font can be wider than matplotlib's."""
@@ -92,6 +94,14 @@ class Panels:
             text = io.StringIO()
             figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
         return inline(text.getvalue(), name, self.label)
+
+    def write(self, path: Path) -> None:
+        """The figure as a file, SVG or PNG by its ending: black on white, its text as outlines."""
+        kind = path.suffix.removeprefix(".")
+        metadata = {"Date": None} if kind == "svg" else {}
+        # Of equal data an equal file.
+        with _style("figure"), mpl.rc_context({"svg.fonttype": "path"}):
+            self._figure().savefig(path, format=kind, dpi=_DPI, facecolor="white", metadata=metadata)
 
     def _figure(self) -> Figure:
         keys = _panel_keys(self.data)

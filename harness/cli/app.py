@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import harness
-from harness.cli import machine, measuring, reading, source_view
+from harness.cli import exporting, machine, measuring, reading, source_view
 from harness.cli.mistakes import FAILURE, INTERRUPTED, USAGE, MistakeError
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ app.command("selftest")(measuring.selftest)
 app.command("report")(reading.report)
 app.command("compare")(reading.compare)
 app.command("repeat")(reading.repeat)
+app.command("export")(exporting.export)
+app.command("chart")(exporting.chart)
 app.command("devices")(machine.devices)
 app.command("list")(machine.list_things)
 app.command("source")(source_view.source)

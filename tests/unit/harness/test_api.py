@@ -11,11 +11,11 @@ import pytest
 
 import harness
 from backends import available
-from harness.api import RECORD_COLUMNS
 from harness.results.record import Record
 from harness.results.runfile import RunWriter, load_run
 from harness.suites.adhoc import Problems, adhoc_suite
 from reports.dataset import frame
+from reports.export import RECORD_COLUMNS
 from reports.ratios import comparisons
 from tests.support.command import python
 

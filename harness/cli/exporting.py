@@ -1,0 +1,105 @@
+"""The verbs that write what was measured for other programs: export and chart."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.mistakes import one_of, user_input
+from harness.cli.options import DEFAULT_BAND, Band, RunFile, starting
+from harness.results.explain import unknown
+
+_FORMATS = ("csv", "parquet", "pytest-benchmark")
+"""As :data:`reports.export.FORMATS`, which is not worth importing pandas for whatever is asked."""
+_CHARTS = ("ratio",)
+_SIDES = ("opencl/cuda", "opencl/library", "cuda/library")
+_CACHES = ("hot", "cold")
+
+
+def export(
+    run_file: RunFile,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="FORMAT|FILE",
+            help=f"{', '.join(_FORMATS)}: to standard output; or a file that ends in .csv, .parquet or .json "
+            "(pytest-benchmark).",
+            autocompletion=starting(lambda: _FORMATS),
+        ),
+    ],
+) -> None:
+    """Write a run for other programs: one row a record, times in seconds, bandwidths in bytes a second.
+
+    For pytest-benchmark: the cases that have a time. Parquet needs the extra "parquet".
+    """
+    from harness.cli.terminal import complain
+    from harness.results.runfile import load_run
+    from reports.export import FORMATS
+
+    by_ending = dict(FORMATS.values())
+    with user_input():
+        if to not in FORMATS and Path(to).suffix not in by_ending:
+            endings = f"or a file that ends in {', '.join(by_ending)}"
+            raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
+        write = FORMATS[to][1] if to in FORMATS else by_ending[Path(to).suffix]
+        data = write(load_run(run_file))
+        if to in FORMATS:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(data)
+        else:
+            Path(to).write_bytes(data)
+            complain(f"written: {to}")
+
+
+def chart(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help=f"{', '.join(_CHARTS)}: which chart.",
+            callback=one_of("chart", _CHARTS),
+            autocompletion=starting(lambda: _CHARTS),
+        ),
+    ],
+    run_file: RunFile,
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="A file that ends in .svg or .png.")],
+    *,
+    device: Annotated[
+        str, typer.Option(metavar="TEXT", help="Part of the device's name or PCI address.")
+    ] = "",
+    sides: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A/B",
+            help=f"{', '.join(_SIDES)}.",
+            callback=one_of("pair of sides", _SIDES),
+            autocompletion=starting(lambda: _SIDES),
+        ),
+    ] = None,
+    cache: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE",
+            help=f"{', '.join(_CACHES)}.",
+            callback=one_of("cache state", _CACHES),
+            autocompletion=starting(lambda: _CACHES),
+        ),
+    ] = None,
+    band: Band = DEFAULT_BAND,
+) -> None:
+    """Draw one chart of a run into a file, as for a paper: the first that fits of those that there are."""
+    from harness.cli.terminal import complain, say
+    from harness.results.ratio import check_band
+    from harness.results.runfile import load_run
+    from reports.figures import write_ratio_chart
+
+    with user_input():
+        check_band(band)
+        drawn, others = write_ratio_chart(load_run(run_file), to, band, device, sides or "", cache or "")
+    say(f"{what} chart: {to}: {drawn}")
+    for other in others:
+        complain(f"note: there is also {other}")

@@ -1,0 +1,125 @@
+"""``harness export`` and ``harness chart``: what other programs read of a run."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from harness.cli import exporting
+from harness.results.runfile import RunWriter, load_run
+from reports.export import FORMATS, RECORD_COLUMNS
+from tests.support.command import Harness, harness
+from tests.support.report_data import gpu_run
+
+__all__ = ["harness"]
+
+
+@pytest.fixture
+def run_file(harness: Harness) -> Path:
+    """A made-up run of both APIs and a library on one GPU."""
+    run, path = gpu_run(), harness.folder / "run.jsonl"
+    with RunWriter(path, run.environment) as writer:
+        for record in run.records:
+            writer.write(record)
+    return path
+
+
+def test_csv_has_a_line_a_record(harness: Harness, run_file: Path) -> None:
+    shown = harness("export", run_file, "--to", "csv")
+    assert shown.code == 0, shown.err
+    table = pd.read_csv(io.StringIO(shown.out))
+    assert list(table.columns) == ["run", *RECORD_COLUMNS]
+    assert len(table) == len(load_run(run_file).records)
+    assert harness("export", run_file, "--to", "my.csv").code == 0
+    assert Path("my.csv").read_text(encoding="utf-8") == shown.out
+
+
+def test_parquet_has_what_csv_has(harness: Harness, run_file: Path) -> None:
+    pytest.importorskip("pyarrow")
+    assert harness("export", run_file, "--to", "my.parquet").code == 0
+    harness("export", run_file, "--to", "my.csv")
+    found, expected = pd.read_parquet("my.parquet"), pd.read_csv("my.csv")
+    assert list(found.columns) == list(expected.columns)
+    assert found["queue"].tolist() == pytest.approx(expected["queue"].tolist(), nan_ok=True)
+
+
+def test_parquet_without_its_package_names_the_extra(
+    harness: Harness, run_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    shown = harness("export", run_file, "--to", "my.parquet")
+    assert shown.code == 2
+    assert "pip install 'opencl-cuda-harness[parquet]'" in shown.err
+    assert not Path("my.parquet").exists()
+
+
+def test_a_pytest_benchmark_file_is_one_for_it_and_for_us(harness: Harness, run_file: Path) -> None:
+    assert harness("export", run_file, "--to", "my.json").code == 0
+    timed = [record for record in load_run(run_file).records if record.status == "ok" and record.clocks]
+    assert load_run("my.json").records == timed
+    first, record = json.loads(Path("my.json").read_bytes())["benchmarks"][0], timed[0]
+    assert first["stats"]["data"] == list(record.clocks["queue"].seconds)
+    assert first["stats"]["rounds"] == len(record.clocks["queue"].seconds)
+    command = [sys.executable, "-m", "pytest_benchmark", "compare", "my.json", "--columns=median"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert record.case.problem.label in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("export", "run.jsonl", "--to", "parqet"), "did you mean 'parquet'"),
+        (("export", "run.jsonl", "--to", "my.xls"), "or a file that ends in .csv, .parquet, .json"),
+        (("export", "none.jsonl", "--to", "csv"), "none.jsonl cannot be read"),
+        (("export", "run.jsonl", "--to", "nowhere/my.csv"), "nowhere/my.csv: No such file"),
+        (("chart", "raito", "run.jsonl", "--to", "r.svg"), "did you mean 'ratio'"),
+        (("chart", "ratio", "run.jsonl", "--to", "r.pdf"), "ends in .svg or .png"),
+        (("chart", "ratio", "run.jsonl", "--to", "nowhere/r.svg"), "nowhere/r.svg: No such file"),
+        (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--sides", "opencl/cdua"), "did you mean"),
+        (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--device", "Voodoo"), "no ratios of Voodoo"),
+        (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--band", "-1"), "band"),
+    ],
+)
+@pytest.mark.usefixtures("run_file")
+def test_a_mistake_is_told(harness: Harness, arguments: tuple[str, ...], message: str) -> None:
+    shown = harness(*arguments)
+    assert (shown.code, shown.out) == (2, "")
+    # A message about an argument stands in a box, folded.
+    assert message in " ".join(shown.err.replace("\u2502", " ").split())
+
+
+def test_the_ratio_chart_is_a_file_of_its_own(harness: Harness, run_file: Path) -> None:
+    shown = harness("chart", "ratio", run_file, "--to", "ratio.svg")
+    assert shown.code == 0, shown.err
+    assert "ratio chart: ratio.svg: opencl/cuda, hot, NVIDIA H200" in shown.out
+    assert "there is also opencl/library" in shown.err
+    svg = Path("ratio.svg").read_text(encoding="utf-8")
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg")
+    assert root.attrib["width"].endswith("pt")
+    assert "currentColor" not in svg
+    assert harness("chart", "ratio", run_file, "--to", "again.svg").code == 0
+    assert Path("again.svg").read_text(encoding="utf-8") == svg
+
+
+def test_the_ratio_chart_as_pixels_is_of_the_sides_asked_for(harness: Harness, run_file: Path) -> None:
+    shown = harness("chart", "ratio", run_file, "--to", "ratio.png", "--sides", "cuda/library")
+    assert shown.code == 0, shown.err
+    assert "ratio.png: cuda/library" in shown.out
+    with Image.open("ratio.png") as image:
+        assert image.width > 2000
+        assert image.convert("L").getpixel((0, 0)) == 255
+        assert min(image.convert("L").tobytes()) < 20
+
+
+def test_the_command_and_the_module_have_the_same_formats() -> None:
+    assert list(FORMATS) == list(exporting._FORMATS)
