@@ -68,7 +68,7 @@ class Inputs:
     """
 
     def __init__(self, backend: Backend, seed: int, image: Path | None, shared: Path | None) -> None:
-        """``seed``, ``image`` and ``shared`` are those of :class:`harness.measure.measurer.Options`."""
+        """``seed``, ``image`` and ``shared`` are those of :class:`harness.measure.measurer.Measurer`."""
         self._backend, self._seed, self._image = backend, seed, image
         self._shared = Shared(shared) if shared else None
         self._sources: dict[Hashable, Source] = {}

@@ -33,21 +33,6 @@ _PRIMARY_ONLY_WARM_UP = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What is measured on.
-
-    seed: of the random sources. image: the photograph that Laplace problems take; the default one when None.
-    shared: the folder of sources and answers that the workers of a run share; each makes its own when None.
-    shifts: whether sources lie elsewhere in each context (:mod:`harness.measure.placement`).
-    """
-
-    seed: int = 1
-    image: Path | None = None
-    shared: Path | None = None
-    shifts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Share:
     """A block's share of the work on a case.
 
@@ -132,13 +117,26 @@ class Measurer:
     """Measures cases on one open backend.
 
     Keeps its ``inputs`` from one case to the next, and the launch costs measured so far.
+
+    seed: of the random sources. image: the photograph that Laplace problems take; the default one when None.
+    shared: the folder of sources and answers that the workers of a run share; each makes its own when None.
+    shifts: whether sources lie elsewhere in each context (:mod:`harness.measure.placement`).
     """
 
-    def __init__(self, backend: Backend, options: Options, timer: Timer = time.perf_counter) -> None:
-        self.backend, self.options, self._timer = backend, options, timer
+    def __init__(
+        self,
+        backend: Backend,
+        timer: Timer = time.perf_counter,
+        *,
+        seed: int = 1,
+        image: Path | None = None,
+        shared: Path | None = None,
+        shifts: bool = False,
+    ) -> None:
+        self.backend, self._timer = backend, timer
         # Before anything else is allocated; and never the same, as no two contexts are to be alike.
-        self._padding = placement.padding(backend, np.random.default_rng()) if options.shifts else None
-        self.inputs = Inputs(backend, options.seed, options.image, options.shared)
+        self._padding = placement.padding(backend, np.random.default_rng()) if shifts else None
+        self.inputs = Inputs(backend, seed, image, shared)
         self._launch: dict[tuple[Launch, ...], dict[str, Samples]] = {}
         self._is_warm = False
 

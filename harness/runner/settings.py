@@ -47,7 +47,7 @@ class RunOptions:
 
     def for_worker(self, shared: str | None = None, key: str = "") -> dict[str, Any]:
         """What one of the processes, on the device of that key, needs of it, as plain data
-        (:class:`harness.measure.measurer.Options`).
+        (:class:`harness.measure.measurer.Measurer`).
         """
         return {
             "shifts": self.has_several(key),

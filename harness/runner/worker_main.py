@@ -23,15 +23,20 @@ from backends import open_backend
 from backends.base import Backend
 from backends.errors import BackendError
 from harness.measure import crops
-from harness.measure.measurer import Measurer, Options, Share, reason_of
+from harness.measure.measurer import Measurer, Share, reason_of
 from harness.problems import Laplace
 from harness.results.record import Case, Record
 from harness.results.runfile import strict_json
 
 
-def serve(opened: Callable[[], Backend], options: Options, requests: IO[str], answers: IO[str]) -> None:
-    """Opens a backend and answers requests until their end, until an answer was the last or until there is
-    no backend.
+def serve(
+    opened: Callable[[], Backend],
+    measuring: Callable[[Backend], Measurer],
+    requests: IO[str],
+    answers: IO[str],
+) -> None:
+    """Opens a backend and answers requests (``measuring``) until their end, until an answer was the last
+    or until there is no backend.
     """
     wants_more = True
     while wants_more:
@@ -42,7 +47,7 @@ def serve(opened: Callable[[], Backend], options: Options, requests: IO[str], an
             return
         with backend:
             _send(answers, {"ready": True})
-            wants_more = _served(Measurer(backend, options), requests, answers)
+            wants_more = _served(measuring(backend), requests, answers)
         kind = type(backend)
         del backend
         if wants_more:
@@ -119,9 +124,9 @@ def main(arguments: list[str]) -> None:
     """Runs the worker: arguments are the backend, the device's number and the options as JSON."""
     requests, answers = _private_streams()
     name, device, text = arguments
-    raw = json.loads(text)
-    paths = {name: Path(raw[name]) for name in ("image", "shared") if raw.get(name)}
-    serve(lambda: _open(name, int(device)), Options(**{**raw, **paths}), requests, answers)
+    settings = json.loads(text)
+    settings |= {name: Path(settings[name]) for name in ("image", "shared") if settings.get(name)}
+    serve(lambda: _open(name, int(device)), lambda backend: Measurer(backend, **settings), requests, answers)
 
 
 if __name__ == "__main__":

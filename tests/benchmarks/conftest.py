@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from backends import DeviceInfo, open_backend
-from harness.measure.measurer import Measurer, Options, Share
+from harness.measure.measurer import Measurer, Share
 from harness.results.record import Case
 from harness.runner.environment import describe
 from harness.runner.session import Plan, Request, alone, discover, plan_run
@@ -72,13 +72,12 @@ def _parameter(case: Case, skipped: str | None) -> Any:
 def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
     """The measurer of a case's backend and device, opened when it is first needed."""
     plan = plan_of(pytestconfig)
-    options = Options(plan.options.seed)
     with ExitStack() as opened:
         opened.enter_context(alone(plan, shlex.join(["pytest", *pytestconfig.invocation_params.args])))
 
         @cache
         def measurer(backend: str, device: int) -> Measurer:
-            return Measurer(opened.enter_context(open_backend(backend, device)), options)
+            return Measurer(opened.enter_context(open_backend(backend, device)), seed=plan.options.seed)
 
         yield lambda case: measurer(case.backend, case.device)
 

@@ -10,7 +10,7 @@ from backends.base import Prepared
 from harness.devices import DeviceArray, KernelTimes, Launch
 from harness.measure.clocks import Budget
 from harness.measure.empty_kernel import kernel_seconds, launch_clocks
-from harness.measure.measurer import Measurer, Options, Share
+from harness.measure.measurer import Measurer, Share
 from harness.problems import Empty, Problem, Reduction
 from harness.results.record import Case, Samples
 from harness.variants.axes import LibraryVariant, Variant
@@ -84,7 +84,7 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
         FakePrepared, "kernel_times", lambda self, _: seen if self.problem == PROBLEM else empty
     )
     backend = FakeBackend(FakeClock(call=20e-6))
-    record = Measurer(backend, Options(), backend.clock.time).measure(
+    record = Measurer(backend, backend.clock.time).measure(
         Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
     )
     assert record.status == "ok"
@@ -96,7 +96,7 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
 def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: KernelTimes(note="no privileges"))
     backend = FakeBackend(FakeClock())
-    record = Measurer(backend, Options(), backend.clock.time).measure(
+    record = Measurer(backend, backend.clock.time).measure(
         Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
     )
     assert record.status == "ok"

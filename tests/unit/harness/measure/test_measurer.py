@@ -17,7 +17,7 @@ from backends.errors import DeviceLost
 from harness.devices import DeviceArray
 from harness.measure import crops
 from harness.measure.inputs import KEPT_SHARE
-from harness.measure.measurer import Measurer, Options, Share
+from harness.measure.measurer import Measurer, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array, compare
 from harness.problems.dtypes import DTYPES
@@ -32,7 +32,7 @@ FOUR = Share(samples=4)
 
 def measurer(clock: FakeClock) -> Measurer:
     backend = FakeBackend(clock)
-    return Measurer(backend, Options(), backend.clock.time)
+    return Measurer(backend, backend.clock.time)
 
 
 def test_each_clock_has_its_own_true_time() -> None:
@@ -46,7 +46,7 @@ def test_each_clock_has_its_own_true_time() -> None:
 
 def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
     backend = FakeBackend(FakeClock())
-    clocks = Measurer(backend, Options(), backend.clock.time).measure(CASE, Share(2, samples_once=5)).clocks
+    clocks = Measurer(backend, backend.clock.time).measure(CASE, Share(2, samples_once=5)).clocks
     assert len(clocks["queue"].seconds) == 2
     assert [len(clocks[name].seconds) for name in ("event", "round_trip", "launch_event")] == [5] * 3
 
@@ -55,14 +55,14 @@ def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
 def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) -> None:
     backend = FakeBackend(FakeClock(), synchronous=synchronous)
     backend.gate_kind = "kernel"
-    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR)
+    record = Measurer(backend, backend.clock.time).measure(CASE, FOUR)
     assert record.ledger["gate"] == gate
 
 
 @pytest.mark.parametrize("primary_only", [False, True])
 def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primary_only: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
-    measuring = Measurer(backend, Options(), backend.clock.time)
+    measuring = Measurer(backend, backend.clock.time)
     clocks = measuring.measure(CASE, Share(9, 1e-3, primary_only)).clocks
     assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if primary_only else 3))
     assert (clocks.keys() == {"queue", "launch"}) == primary_only
@@ -70,7 +70,7 @@ def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primar
 
 def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
     backend = FakeBackend(FakeClock(call=20e-6))
-    measuring = Measurer(backend, Options(), backend.clock.time)
+    measuring = Measurer(backend, backend.clock.time)
     share = Share(1, 1.0, primary_only=True, calls={"queue": 40, "launch": 40})
     batches = []
     for _ in range(3):
@@ -90,7 +90,7 @@ def test_of_a_limit_the_round_trip_is_not_measured() -> None:
 def test_the_calls_behind_a_sample_can_be_given() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, empty=2e-6))
     share = Share(2, 1.0, primary_only=True, calls={"queue": 7, "launch": 9})
-    record = Measurer(backend, Options(), backend.clock.time).measure(CASE, share)
+    record = Measurer(backend, backend.clock.time).measure(CASE, share)
     assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
     assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
 
@@ -134,8 +134,7 @@ def test_the_reference_is_computed_once_for_a_problem() -> None:
 
 def test_the_seed_makes_the_source() -> None:
     sources = [
-        Measurer(FakeBackend(FakeClock()), Options(seed)).inputs.data(CASE.problem).source
-        for seed in (1, 1, 2)
+        Measurer(FakeBackend(FakeClock()), seed=seed).inputs.data(CASE.problem).source for seed in (1, 1, 2)
     ]
     assert (sources[0] == sources[1]).all()
     assert (sources[0] != sources[2]).any()
@@ -144,7 +143,7 @@ def test_the_seed_makes_the_source() -> None:
 def test_a_photograph_is_the_source_of_filters(tmp_path: Path) -> None:
     pixels = np.random.default_rng(4).integers(0, 256, (13, 17), np.uint8)
     Image.fromarray(pixels).save(tmp_path / "photo.png")
-    measuring = Measurer(FakeBackend(FakeClock()), Options(image=tmp_path / "photo.png"))
+    measuring = Measurer(FakeBackend(FakeClock()), image=tmp_path / "photo.png")
     problem = Laplace("four", "wrap", "laplacian", "uint8", 13, 17)
     assert (measuring.inputs.data(problem).source == pixels).all()
 
@@ -164,7 +163,7 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
 def test_the_clocks_of_a_cold_case_use_each_source_in_its_turn() -> None:
     backend = FakeBackend(FakeClock())
     case = replace(CASE, problem=Reduction("max", "int32", (500,)), cache="cold")
-    assert Measurer(backend, Options(), backend.clock.time).measure(case, FOUR).ledger["sources"] == 9
+    assert Measurer(backend, backend.clock.time).measure(case, FOUR).ledger["sources"] == 9
     verified, unlike = list(range(9)), [9, 9, 0]
     assert backend.order[:9] == verified
     assert backend.order[-12:] == unlike + verified
@@ -179,7 +178,7 @@ def test_the_clocks_of_a_cold_case_use_each_source_in_its_turn() -> None:
 
 def test_a_hot_case_is_timed_on_one_source_and_verified_on_another() -> None:
     backend = FakeBackend(FakeClock())
-    assert Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR).status == "ok"
+    assert Measurer(backend, backend.clock.time).measure(CASE, FOUR).status == "ok"
     assert backend.order[0] == 0
     assert set(backend.order[:-4]) == {0}
     assert backend.order[-4:] == [1, 1, 0, 0]
@@ -188,7 +187,7 @@ def test_a_hot_case_is_timed_on_one_source_and_verified_on_another() -> None:
 def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakePrepared, "answers", 8)
     backend = FakeBackend(FakeClock())
-    assert Measurer(backend, Options(), backend.clock.time).measure(CASE, FOUR).status == "ok"
+    assert Measurer(backend, backend.clock.time).measure(CASE, FOUR).status == "ok"
     assert backend.order[-11:] == [1] * 9 + [0, 0]
 
 
@@ -246,7 +245,7 @@ def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Reduction, "make_source", noted)
     backend = FakeBackend(FakeClock())
-    ready = Measurer(backend, Options(seed=5), backend.clock.time)
+    ready = Measurer(backend, backend.clock.time, seed=5)
     ready.prepare(case)
     assert made == [5]
     assert backend.order == [0], "one call on one source"
@@ -257,9 +256,7 @@ def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.Monk
 def test_nothing_is_prepared_for_that_could_not_stay_beside_the_others() -> None:
     backend = FakeBackend(FakeClock())
     elements = int(KEPT_SHARE * backend.device.memory_bytes) + 1
-    Measurer(backend, Options()).prepare(
-        Case("fake", 0, Reduction("max", "int8", (elements,)), LibraryVariant())
-    )
+    Measurer(backend).prepare(Case("fake", 0, Reduction("max", "int8", (elements,)), LibraryVariant()))
     assert not backend.order
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.measure.measurer import Measurer, Options, Share
+from harness.measure.measurer import Measurer, Share
 from harness.measure.placement import LEAST_SHARE, MOST_PAGES, PAGE_BYTES, padding
 from tests.support.fake_backend import DEVICE, FakeBackend, FakeClock
 from tests.support.fake_runs import CASES, OPTIONS, run
@@ -53,7 +53,7 @@ def test_a_record_says_how_much_was_taken(monkeypatch: pytest.MonkeyPatch) -> No
     three = backend.upload(np.zeros(3, np.uint8))
     monkeypatch.setattr("harness.measure.placement.padding", lambda *_: three)
     for shifts, expected in ((True, 3), (False, None)):
-        record = Measurer(backend, Options(shifts=shifts)).measure(CASES[0], Share(3, 0.01))
+        record = Measurer(backend, shifts=shifts).measure(CASES[0], Share(3, 0.01))
         assert record.ledger.get("padding_bytes") == expected
 
 

@@ -106,10 +106,10 @@ from harness.problems import Reduction
 from harness.results.record import Case
 from harness.runner.run import run_cases
 from harness.results.runfile import RunWriter
-from harness.variants.axes import Plain
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_runs import CLASSES
 
-case = Case("fake", 0, Reduction("max", "int32", (10,)), Plain())
+case = Case("fake", 0, Reduction("max", "int32", (10,)), LibraryVariant())
 with locked({"cpu": ["fake:0"]}, "harness run") as held, RunWriter(Path(sys.argv[1]), {}) as writer:
     run_cases([case], writer, RunOptions(classes=CLASSES, held=held))
 """
