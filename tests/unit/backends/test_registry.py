@@ -60,7 +60,7 @@ def test_a_driver_that_fails_to_tell_its_devices_costs_its_backend_only(
 ROOT = Path(__file__).parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OF_NO_BACKEND = {"cupti", "test"}
+OF_NO_BACKEND = {"cupti", "parquet", "test"}
 
 
 def test_the_extras_of_the_project_are_those_of_the_registry() -> None:
