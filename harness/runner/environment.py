@@ -108,13 +108,16 @@ def _kernel_clock() -> str:
 def _commit() -> dict[str, Any]:
     """Commit of the harness's own checkout and whether it was changed.
 
-    Where there is no checkout, as in a copy on a machine without network, HARNESS_COMMIT says which commit
-    was copied; None without it.
+    HARNESS_COMMIT goes first: it says which commit a copy is of, where there is no checkout, or only that of
+    another commit, as on a machine without network. None where nobody tells.
     """
+    told = os.environ.get("HARNESS_COMMIT")
+    if told:
+        return {"commit": told, "dirty": None}
     top, commit = _git("rev-parse", "--show-toplevel"), _git("rev-parse", "HEAD")
     # Installed below somebody else's checkout, git would answer for that one.
     if top is None or commit is None or Path(top) != _SOURCE:
-        return {"commit": os.environ.get("HARNESS_COMMIT"), "dirty": None}
+        return {"commit": None, "dirty": None}
     status = _git("status", "--porcelain")
     return {"commit": commit, "dirty": None if status is None else bool(status)}
 

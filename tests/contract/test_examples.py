@@ -45,7 +45,7 @@ def command(line: str) -> tuple[list[str], str]:
     words = iter(shlex.split(line))
     kept = []
     for word in words:
-        if word in ("--output", "--report"):
+        if word in ("--output", "--run", "--report"):
             next(words)
         else:
             kept.append(word)
@@ -189,6 +189,13 @@ def test_what_another_start_tells_is_recorded() -> None:
     assert (
         f"of {sum(counts.values())} cases {counts['same']} *same*, {counts['ambiguous']} *ambig" in PARAGRAPHS
     )
+
+
+def test_what_the_harness_tells_today_is_recorded() -> None:
+    first, today = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-new-layout"))
+    (found,) = repeated(first, today)
+    assert f"all {found.equal} of the {len(found.pairs)} verdicts are those above" in PARAGRAPHS
+    assert found.equal == len(found.pairs)
 
 
 @pytest.mark.parametrize(

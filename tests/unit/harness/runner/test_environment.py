@@ -160,6 +160,10 @@ def test_cores_are_those_that_the_process_may_use() -> None:
 
 
 def test_commit_of_a_copy_is_what_the_copier_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(environment, "_SOURCE", tmp_path)
     monkeypatch.setenv("HARNESS_COMMIT", "0123abc")
+    # In a checkout too: what was copied over it may be another commit.
     assert environment._commit() == {"commit": "0123abc", "dirty": None}
+    monkeypatch.setattr(environment, "_SOURCE", tmp_path)
+    assert environment._commit() == {"commit": "0123abc", "dirty": None}
+    monkeypatch.delenv("HARNESS_COMMIT")
+    assert environment._commit() == {"commit": None, "dirty": None}
