@@ -126,6 +126,33 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
         assembled(assembly, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("call", "register"),
+    [
+        ("get_local_id(0)", "%tid.x"),
+        ("get_group_id(0)", "%ctaid.x"),
+        ("get_group_id(1)", "%ctaid.y"),
+        ("get_num_groups(0)", "%nctaid.x"),
+        ("get_num_groups(1)", "%nctaid.y"),
+        ("get_local_id(1)", ""),
+        ("get_group_id(2)", ""),
+        ("get_num_groups(2)", ""),
+    ],
+)
+def test_on_nvidia_a_dimension_has_its_register_or_does_not_compile(call: str, register: str) -> None:
+    _, options = TARGETS["NVIDIA"]
+    source = (
+        assemble("cl", ("dialect",), {"GROUP_SIZE": 32})
+        + f"__kernel void f(__global uint *to) {{ *to = {call}; }}"
+    )
+    command = (CLANG or "", *options, *OPTIONS)
+    if register:
+        assert f"{register};" in run(command, source)
+        return
+    with pytest.raises(AssertionError, match="implicit declaration of function"):
+        run(command, source)
+
+
 def test_a_kernel_that_does_not_compile_is_found(tmp_path: Path) -> None:
     _, options = TARGETS["NVIDIA"]
     with pytest.raises(AssertionError, match="undeclared_name"):

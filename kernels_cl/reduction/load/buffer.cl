@@ -4,6 +4,9 @@
 // For functions that are always inlined: not every tool (Oclgrind) knows what the qualifier means there.
 #define UNRESTRICTED_SOURCE __global const STORED *
 
+// differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
+// end differs
+
 inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
 // differs: OpenCL C reinterprets a whole vector and has a built-in load of halves.
 #if STORED_IS_HALF && VECTOR_WIDTH == 1

@@ -20,6 +20,9 @@ __device__ inline float OVERLOADED greater(float x, float kept) {
   return kept;
 }
 
+// differs: only OpenCL C has vectors here; PTX compares one element after the other.
+// end differs
+
 #define LESSER(x, kept) lesser(x, kept)
 #define GREATER(x, kept) greater(x, kept)
 #else
