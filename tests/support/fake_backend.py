@@ -227,7 +227,6 @@ class FakePrepared(Prepared):
 
     def poison(self) -> None:
         self._answer = None
-        self._calls = 0
         self._before.clear()
 
     def event_seconds(self, i: int) -> float | None:

@@ -184,6 +184,17 @@ def test_a_hot_case_is_timed_on_one_source_and_verified_on_another() -> None:
     assert backend.order[-4:] == [1, 1, 0, 0]
 
 
+def test_what_leaves_nothing_to_the_next_call_is_poisoned_and_verified_after_timing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A copy or an image has no source with another answer: what timing left would pass for one."""
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"": "writes once"}))
+    case = replace(CASE, problem=Bandwidth("copy", "uint32", 1000))
+    record = measurer(FakeClock()).measure(case, FOUR)
+    assert record.status == "wrong"
+    assert record.reason.startswith("after timing: ")
+
+
 def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakePrepared, "answers", 8)
     backend = FakeBackend(FakeClock())
@@ -191,24 +202,24 @@ def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPa
     assert backend.order[-11:] == [1] * 9 + [0, 0]
 
 
-@pytest.mark.parametrize("primary_only", [False, True])
 @pytest.mark.parametrize(
-    ("fault", "when"),
+    ("fault", "primary_only", "when"),
     [
-        ("keeps the first", "after timing, in call 1 on another source"),
-        ("writes once", "after timing, in call 1 on another source"),
-        ("wrong later", "as timing left it"),
+        ("keeps the first", False, "after timing, in call 1 on another source"),
+        ("writes once", False, "after timing, in call 1 on another source"),
+        ("wrong later", False, "as timing left it"),
+        # Only the first block has the source with another answer.
+        ("keeps the first", True, ""),
+        ("writes once", True, "after timing: "),
+        ("wrong later", True, "as timing left it"),
     ],
 )
 def test_what_timing_leaves_behind_is_verified(
-    monkeypatch: pytest.MonkeyPatch, fault: str, when: str, primary_only: bool
+    monkeypatch: pytest.MonkeyPatch, fault: str, primary_only: bool, when: str
 ) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
     record = measurer(FakeClock()).measure(CASE, replace(FOUR, primary_only=primary_only))
-    if primary_only and fault != "wrong later":
-        assert record.status == "ok", "only the first block has the source with another answer"
-        return
-    assert record.status == "wrong"
+    assert record.status == ("wrong" if when else "ok")
     assert record.reason.startswith(when)
 
 
