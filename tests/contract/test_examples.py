@@ -191,9 +191,9 @@ def test_what_another_start_tells_is_recorded() -> None:
     )
 
 
-def test_what_the_harness_tells_today_is_recorded() -> None:
-    first, today = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-new-layout"))
-    (found,) = repeated(first, today)
+def test_what_a_later_version_tells_is_recorded() -> None:
+    first, later = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-new-layout"))
+    (found,) = repeated(first, later)
     assert f"all {found.equal} of the {len(found.pairs)} verdicts are those above" in PARAGRAPHS
     assert found.equal == len(found.pairs)
 
