@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from skimage.io import imsave
 
 from harness.cli import app
 
@@ -76,6 +78,11 @@ class Harness:
 def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Harness:
     """The command; import it into a test module by name."""
     return Harness(tmp_path, monkeypatch, capsys)
+
+
+def photograph(path: Path, seed: int = 0) -> None:
+    """Writes a small photograph of random pixels."""
+    imsave(path, np.random.default_rng(seed).integers(0, 256, (30, 20, 3), dtype=np.uint8))
 
 
 def python(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
