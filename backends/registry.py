@@ -18,17 +18,18 @@ from harness.devices import DeviceInfo
 class Entry:
     """A row of the registry: all that is known of a backend without importing it.
 
-    ``path``: where its class is. ``role``: reference, opencl, cuda (the two sides of the ratio) or library (a
-    baseline). ``extras``: of ``pyproject.toml``, which install what it needs. ``packages``: those whose
-    versions a run records; a star stands for any ending. ``by_hand``: how to get what no extra installs.
+    ``name``: of its extra in ``pyproject.toml`` and of its environment of tox, too. ``path``: where its class
+    is. ``role``: reference, opencl, cuda (the two sides of the ratio) or library (a baseline). ``packages``:
+    those whose versions a run records; a star stands for any ending. ``by_hand``: how to get what the extra
+    does not install.
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
     """
 
+    name: str
     path: str
     role: str
     about: str
-    extras: tuple[str, ...]
     packages: tuple[str, ...]
     by_hand: str = ""
     by_default: bool = True
@@ -36,7 +37,7 @@ class Entry:
     @property
     def remedy(self) -> str:
         """How to install what it needs."""
-        return self.by_hand or f"pip install 'opencl-cuda-harness[{','.join(self.extras)}]'"
+        return self.by_hand or f"pip install 'opencl-cuda-harness[{self.name}]'"
 
 
 _POCL = ("pyopencl", "pocl-binary-distribution")
@@ -44,103 +45,106 @@ _NVRTC = ("cuda-bindings", "nvidia-cuda-nvrtc")
 _CUPTI = ("cupti-python", "nvidia-cuda-cupti*")
 
 REGISTRY: dict[str, Entry] = {
-    "numpy": Entry(
-        "backends.libraries.numpy:NumpyBackend",
-        "reference",
-        "NumPy on the host",
-        extras=(),
-        packages=("numpy",),
-        by_hand="comes with the harness",
-    ),
-    "opencl": Entry(
-        "backends.opencl.backend:OpenClBackend",
-        "opencl",
-        "hand-written OpenCL C through pyopencl",
-        extras=("opencl",),
-        packages=_POCL,
-    ),
-    "cuda": Entry(
-        "backends.cuda.backend:CudaBackend",
-        "cuda",
-        "hand-written CUDA C++ through pycuda",
-        extras=("cuda",),
-        packages=("pycuda", *_NVRTC, *_CUPTI),
-    ),
-    "cupy": Entry(
-        "backends.libraries.cupy:CupyBackend",
-        "library",
-        "CuPy's own reductions and filters",
-        extras=("cupy",),
-        packages=("cupy*", *_CUPTI),
-    ),
-    "cupy_no_cub": Entry(
-        "backends.libraries.cupy_no_cub:CupyNoCubBackend",
-        "library",
-        "CuPy's reductions without CUB",
-        extras=("cupy",),
-        packages=("cupy*", *_CUPTI),
-        by_default=False,
-    ),
-    "pyopencl_array": Entry(
-        "backends.libraries.pyopencl_array:PyopenclArrayBackend",
-        "library",
-        "pyopencl.array's reductions",
-        extras=("pyopencl_array",),
-        packages=_POCL,
-        by_default=False,
-    ),
-    "pycuda_array": Entry(
-        "backends.libraries.pycuda_array:PycudaArrayBackend",
-        "library",
-        "pycuda.gpuarray's reductions",
-        extras=("cuda",),
-        packages=("pycuda", *_NVRTC, *_CUPTI),
-        by_default=False,
-    ),
-    "cub": Entry(
-        "backends.libraries.cub:CubBackend",
-        "library",
-        "CUB's reductions (cuda.compute)",
-        extras=("cub",),
-        packages=("cuda-cccl", "cuda-core", *_NVRTC, *_CUPTI),
-    ),
-    "npp": Entry(
-        "backends.libraries.npp:NppBackend",
-        "library",
-        "NVIDIA's NPP through ctypes",
-        extras=("npp",),
-        packages=("nvidia-npp*", *_NVRTC, *_CUPTI),
-    ),
-    "torch": Entry(
-        "backends.libraries.torch:TorchBackend",
-        "library",
-        "PyTorch's reductions",
-        extras=("torch",),
-        packages=("torch", *_NVRTC, *_CUPTI),
-    ),
-    "opencv": Entry(
-        "backends.libraries.opencv:OpenCvBackend",
-        "library",
-        "OpenCV's functions on the processor",
-        extras=("opencv",),
-        packages=("opencv-*",),
-    ),
-    "opencv_cuda": Entry(
-        "backends.libraries.opencv_cuda:OpenCvCudaBackend",
-        "library",
-        "OpenCV's CUDA module (cv2.cuda)",
-        extras=("cuda",),
-        packages=("opencv-*", *_NVRTC, *_CUPTI),
-        by_hand="build OpenCV from source with WITH_CUDA and opencv_contrib",
-    ),
-    "opencv_opencl": Entry(
-        "backends.libraries.opencv_opencl:OpenCvOpenClBackend",
-        "library",
-        "OpenCV's OpenCL path (UMat)",
-        extras=("opencl", "opencv"),
-        packages=("opencv-*", *_POCL),
-        by_default=False,
-    ),
+    entry.name: entry
+    for entry in (
+        Entry(
+            "numpy",
+            "backends.libraries.numpy:NumpyBackend",
+            "reference",
+            "NumPy on the host",
+            packages=("numpy",),
+            by_hand="comes with the harness",
+        ),
+        Entry(
+            "opencl",
+            "backends.opencl.backend:OpenClBackend",
+            "opencl",
+            "hand-written OpenCL C through pyopencl",
+            packages=_POCL,
+        ),
+        Entry(
+            "cuda",
+            "backends.cuda.backend:CudaBackend",
+            "cuda",
+            "hand-written CUDA C++ through pycuda",
+            packages=("pycuda", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
+            "cupy",
+            "backends.libraries.cupy:CupyBackend",
+            "library",
+            "CuPy's own reductions and filters",
+            packages=("cupy*", *_CUPTI),
+        ),
+        Entry(
+            "cupy_no_cub",
+            "backends.libraries.cupy_no_cub:CupyNoCubBackend",
+            "library",
+            "CuPy's reductions without CUB",
+            packages=("cupy*", *_CUPTI),
+            by_default=False,
+        ),
+        Entry(
+            "pyopencl_array",
+            "backends.libraries.pyopencl_array:PyopenclArrayBackend",
+            "library",
+            "pyopencl.array's reductions",
+            packages=_POCL,
+            by_default=False,
+        ),
+        Entry(
+            "pycuda_array",
+            "backends.libraries.pycuda_array:PycudaArrayBackend",
+            "library",
+            "pycuda.gpuarray's reductions",
+            packages=("pycuda", *_NVRTC, *_CUPTI),
+            by_default=False,
+        ),
+        Entry(
+            "cub",
+            "backends.libraries.cub:CubBackend",
+            "library",
+            "CUB's reductions (cuda.compute)",
+            packages=("cuda-cccl", "cuda-core", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
+            "npp",
+            "backends.libraries.npp:NppBackend",
+            "library",
+            "NVIDIA's NPP through ctypes",
+            packages=("nvidia-npp*", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
+            "torch",
+            "backends.libraries.torch:TorchBackend",
+            "library",
+            "PyTorch's reductions",
+            packages=("torch", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
+            "opencv",
+            "backends.libraries.opencv:OpenCvBackend",
+            "library",
+            "OpenCV's functions on the processor",
+            packages=("opencv-*",),
+        ),
+        Entry(
+            "opencv_cuda",
+            "backends.libraries.opencv_cuda:OpenCvCudaBackend",
+            "library",
+            "OpenCV's CUDA module (cv2.cuda)",
+            packages=("opencv-*", *_NVRTC, *_CUPTI),
+            by_hand="build OpenCV from source with WITH_CUDA and opencv_contrib",
+        ),
+        Entry(
+            "opencv_opencl",
+            "backends.libraries.opencv_opencl:OpenCvOpenClBackend",
+            "library",
+            "OpenCV's OpenCL path (UMat)",
+            packages=("opencv-*", *_POCL),
+            by_default=False,
+        ),
+    )
 }
 
 

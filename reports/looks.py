@@ -9,8 +9,8 @@ import seaborn as sns
 
 from backends import REGISTRY
 
-_MARKERS = "sodP^vX*<>phD"
-"""All filled, as seaborn mixes no others with these."""
+_MARKERS: tuple[Any, ...] = (*"sodP^vX*<>phD", *((points, 1, 0) for points in range(4, 11)))
+"""All filled, as seaborn mixes no others with these: matplotlib's own, then stars of more and more points."""
 
 
 def looks(backends: Iterable[str]) -> tuple[list[str], dict[str, dict[str, Any]]]:

@@ -34,7 +34,7 @@ FAULTS = ("Printing", "Crashing", "Raising", "Hanging", "Leaving")
 ROWS = {
     "first": registry.REGISTRY["numpy"],
     **{
-        fault.lower(): Entry(f"{__name__}:{fault}", "library", fault, ("extra",), packages=())
+        fault.lower(): Entry(fault.lower(), f"{__name__}:{fault}", "library", fault, packages=())
         for fault in FAULTS
     },
     "numpy": registry.REGISTRY["numpy"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import tomllib
@@ -60,34 +61,39 @@ def test_a_driver_that_fails_to_tell_its_devices_costs_its_backend_only(
 ROOT = Path(__file__).parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-OF_NO_BACKEND = {"cupti", "parquet", "test"}
 
 
-def test_the_extras_of_the_project_are_those_of_the_registry() -> None:
-    named = {extra for entry in REGISTRY.values() for extra in entry.extras}
-    assert named == set(EXTRAS) - OF_NO_BACKEND
-    assert named <= set(REGISTRY)
+def test_every_backend_has_an_extra_and_an_environment_of_tox_of_its_name() -> None:
+    tree = ast.parse((ROOT / "toxfile.py").read_text(encoding="utf-8"))
+    (others,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+    assert list(REGISTRY) == [name for name in EXTRAS if name not in others]
+    assert others <= set(EXTRAS)
+    assert all(entry.name == name for name, entry in REGISTRY.items())
 
 
-def test_every_backend_has_an_environment_of_tox_with_its_extras() -> None:
+def test_an_environment_of_tox_runs_the_backend_of_its_name() -> None:
     settings = ConfigParser(interpolation=None)
     settings.read(ROOT / "tox.ini", encoding="utf-8")
-    (section,) = (name for name in settings.sections() if name.startswith("testenv:{"))
-    names = section.removeprefix("testenv:{").removesuffix("}").split(",")
-    assert sorted(names) == sorted(REGISTRY)
-    extras: dict[str, list[str]] = {name: [] for name in names}
-    for line in settings[section]["extras"].split("\n"):
-        if line:
-            name, _, extra = line.partition(": ")
-            extras[name].append(extra)
-    assert extras == {name: list(entry.extras) for name, entry in REGISTRY.items()}
+    common = settings["testenv"]
+    assert (common["extras"], "--backend {env_name}" in common["commands"]) == ("{env_name}", True)
+    alone = {"extras", "skip_install"}
+    for name in settings.sections():
+        assert not name.startswith("testenv:") or (
+            "commands" in settings[name] and alone & set(settings[name])
+        )
+
+
+def test_the_extras_that_an_extra_takes_exist() -> None:
+    taken = re.findall(r"opencl-cuda-harness\[([\w,]+)\]", str(EXTRAS))
+    assert taken
+    assert {name for names in taken for name in names.split(",")} <= set(EXTRAS)
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_a_remedy_installs_the_extras_or_says_what_else_to_do(name: str) -> None:
+def test_a_remedy_installs_the_extra_or_says_what_else_to_do(name: str) -> None:
     entry = REGISTRY[name]
-    assert entry.remedy == entry.by_hand or f"opencl-cuda-harness[{','.join(entry.extras)}]" in entry.remedy
-    assert entry.by_hand or entry.extras
+    assert entry.remedy == entry.by_hand or f"opencl-cuda-harness[{name}]'" in entry.remedy
+    assert entry.by_hand or EXTRAS[name]
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -96,7 +102,11 @@ def test_a_run_records_the_packages_of_every_backend(name: str) -> None:
     assert set(REGISTRY[name].packages) <= set(PACKAGES)
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if name in EXTRAS])
+OWN = [name for name in REGISTRY if EXTRAS[name] and PROJECT["name"] not in EXTRAS[name][0]]
+"""The extras that name packages, not other extras."""
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_the_package_that_an_extra_is_for_is_recorded(name: str) -> None:
     package = re.match(r"[\w-]+", EXTRAS[name][0])
     assert package
