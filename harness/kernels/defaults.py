@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups, max_groups_down, num_groups
@@ -17,6 +18,7 @@ from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
     BandwidthVariant,
+    Finish,
     LaplaceVariant,
     LaunchVariant,
     ReductionVariant,
@@ -29,7 +31,7 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
-_FINISHES = ("alternating", "flagged", "last_group", "relaunch")
+_FINISHES: Final[tuple[Finish, ...]] = ("alternating", "flagged", "last_group", "relaunch")
 """Fastest first. On an H200 atomics that nobody waits for are up to a fourth faster than flags where the
 source is small (reports/examples, sweep-alternating), and flags up to a fifth faster than a fence and a
 ticket (sweep-finish).

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down
 from harness.kernels.reduction_requirements import reduction_violations
-from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     BandwidthVariant,
     LaplaceVariant,
@@ -20,19 +18,12 @@ from harness.variants.axes import (
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
 
-_FITS: dict[type[Any], type[Any]] = {
-    Reduction: ReductionVariant,
-    Laplace: LaplaceVariant,
-    Bandwidth: BandwidthVariant,
-    Empty: LaunchVariant,
-}
-
 
 def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
     """Why ``device`` cannot run ``variant`` on ``problem`` with our kernels; empty when it can."""
-    fitting = _FITS[type(problem)]
-    if type(variant) is not fitting:
-        return [f"a {problem.kind} problem takes a {fitting.kind} variant, not a {variant.kind} one"]
+    fitting = "launch" if problem.kind == "empty" else problem.kind
+    if variant.kind != fitting:
+        return [f"a {problem.kind} problem takes a {fitting} variant, not a {variant.kind} one"]
     found = []
     group = group_items(variant)
     if group > device.max_group_size:

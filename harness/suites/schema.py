@@ -25,7 +25,7 @@ from harness.problems.base import MAX_ELEMENTS, require_sizes
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import fitting_border_value
 from harness.results.explain import unknown, validation
-from harness.variants.axes import AXES, Events, Groups, Order, Variant, variant_from_json
+from harness.variants.axes import AXES, Events, Groups, Order, Stride, Variant, variant_from_json
 from harness.variants.ladders import LADDERS
 
 DEFAULT: Final = "default"
@@ -176,7 +176,7 @@ class Sweep(_Table):
 
     vector_width: list[Annotated[int, _axis("bandwidth", "vector_width")]] = _SOME
     loads_in_flight: list[Annotated[int, _axis("bandwidth", "loads_in_flight")]] = _SOME
-    stride: list[Annotated[str, _axis("bandwidth", "stride")]] = _SOME
+    stride: list[Annotated[Stride, _axis("bandwidth", "stride")]] = _SOME
     groups: list[Annotated[Groups, _axis("bandwidth", "groups")]] = _SOME
     group_size: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
 

@@ -7,141 +7,161 @@ is a piece of code, one file of the folder of that name under ``kernels_cl`` and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import asdict, fields
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, StrictInt, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic_core import core_schema
+from pydantic_core.core_schema import CoreSchema
+
+MOST_GROUPS: Final = 64
+"""For each compute unit."""
 PER_PROBLEM: Final = "per_problem"
-Groups = int | Literal["per_problem"]
+Groups = StrictInt | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
 Order = Literal["in_order", "out_of_order"]
 """Whether a queue's (stream's) launches run one after the other."""
 Events = Literal["off", "on", "profiled"]
 """Whether each launch leaves an event to wait for, and whether that tells times."""
-MOST_GROUPS: Final = 64
-"""For each compute unit."""
+Stride = Literal["global", "local"]
+"""Whether work-items stride by the whole grid or inside the chunk of their group."""
+Storage = Literal["buffer", "image"]
+"""Where the source lies."""
+Tree = Literal["naive", "sequential", "half_store", "unrolled", "quad", "sub_group"]
+"""How a work-group reduces the partial results of its work-items."""
+Compare = Literal["operator", "builtin"]
+"""How the lesser of two is found."""
+Packing = Literal["scalar", "packed", "batched"]
+"""Whether a work-item computes element by element, on the words in which elements are loaded, or element by
+element on the loads in flight before what it has so far.
+"""
+Finish = Literal["relaunch", "host", "last_group", "flagged", "alternating", "atomic"]
+"""How the groups' partial results become one."""
+BorderCode = Literal["branches", "select", "mapped"]
+"""How a pixel outside the image is found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _listed(values: tuple[Any, ...]) -> str:
+    return ", ".join(map(str, values)) if len(values) < 20 else f"{values[0]}, {values[1]} to {values[-1]}"
+
+
+class _Values:
+    """The values that an axis may take, where its type has more."""
+
+    def __init__(self, *values: int | str) -> None:
+        self.values = values
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        steps = [handler(source), core_schema.literal_schema(list(self.values))]
+        allowed = f"allowed are {_listed(self.values)}"
+        return core_schema.custom_error_schema(
+            core_schema.chain_schema(steps), custom_error_type="axis_value", custom_error_message=allowed
+        )
+
+
+_Width = Annotated[StrictInt, _Values(1, 2, 4, 8, 16)]
+_AnyWidth = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64)]
+"""The widest only some compilers have (:attr:`harness.devices.DeviceInfo.vector_elements`)."""
+_Loads = Annotated[StrictInt, _Values(1, 2, 4, 8)]
+_Rows = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32)]
+_Groups = Annotated[Groups, _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
+_GroupSize = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
+_CONFIG = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class ReductionVariant:
     """One way to reduce.
 
-    storage: where the source lies. vector_width: elements a work-item (thread) loads at once.
-    loads_in_flight: such loads before the first use. stride: work-items stride by the whole grid (global) or
-    inside the chunk of their group (local). groups: number of work-groups (blocks). group_size: work-items a
-    group. tree: how a group reduces. compare: how the lesser of two is found. packing: whether a work-item
-    computes element by element (scalar), on the words in which they are loaded (packed), or element by
-    element on the loads in flight before what it has so far (batched). finish: how the groups' partial
-    results become one.
+    vector_width: elements a work-item (thread) loads at once. loads_in_flight: such loads before the first
+    use. groups: number of work-groups (blocks). group_size: work-items a group. The other axes: see
+    their types.
     """
 
-    storage: str = "buffer"
-    vector_width: int = 1
-    loads_in_flight: int = 1
-    stride: str = "global"
-    groups: Groups = PER_PROBLEM
-    group_size: int = 256
-    tree: str = "sequential"
-    compare: str = "operator"
-    packing: str = "scalar"
-    finish: str = "relaunch"
-    kind: ClassVar[str] = "reduction"
+    kind: Literal["reduction"] = "reduction"
+    storage: Storage = "buffer"
+    vector_width: _AnyWidth = 1
+    loads_in_flight: _Loads = 1
+    stride: Stride = "global"
+    groups: _Groups = PER_PROBLEM
+    group_size: _GroupSize = 256
+    tree: Tree = "sequential"
+    compare: Compare = "operator"
+    packing: Packing = "scalar"
+    finish: Finish = "relaunch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class LaplaceVariant:
     """One way to filter.
 
-    border_code: how a pixel outside the image is found. vector_width: elements a work-item (thread) loads and
-    computes at once along a row. rows_per_item: rows it marches down, keeping in registers what the next ones
-    need of them. loads_in_flight: rows loaded before the first of them is used, besides the two that the
-    first result needs above. group_width, group_height: shape of a work-group (block).
+    vector_width: elements a work-item (thread) loads and computes at once along a row. rows_per_item: rows
+    that it computes one after the other, keeping in registers what the next ones need of them.
+    loads_in_flight: rows loaded before the first of them is used, besides the two that the first result needs
+    above. group_width, group_height: shape of a work-group (block).
     """
 
-    border_code: str = "branches"
-    vector_width: int = 1
-    rows_per_item: int = 1
-    loads_in_flight: int = 1
-    group_width: int = 32
-    group_height: int = 8
-    kind: ClassVar[str] = "laplace"
+    kind: Literal["laplace"] = "laplace"
+    border_code: BorderCode = "branches"
+    vector_width: _Width = 1
+    rows_per_item: _Rows = 1
+    loads_in_flight: _Loads = 1
+    group_width: _GroupSize = 32
+    group_height: _GroupSize = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class BandwidthVariant:
     """One way to read or copy: the axes as in :class:`ReductionVariant`."""
 
-    vector_width: int = 1
-    loads_in_flight: int = 1
-    stride: str = "global"
-    groups: Groups = 8
-    group_size: int = 256
-    kind: ClassVar[str] = "bandwidth"
+    kind: Literal["bandwidth"] = "bandwidth"
+    vector_width: _Width = 1
+    loads_in_flight: _Loads = 1
+    stride: Stride = "global"
+    groups: _Groups = 8
+    group_size: _GroupSize = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class LaunchVariant:
     """One way to launch: the axes of :class:`harness.kernels.plan.Submission`."""
 
+    kind: Literal["launch"] = "launch"
     queue: Order = "in_order"
     events: Events = "off"
-    kind: ClassVar[str] = "launch"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class LibraryVariant:
     """No axes: a library's one call."""
 
-    kind: ClassVar[str] = "plain"
+    kind: Literal["plain"] = "plain"
 
 
-Variant = ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | LibraryVariant
+Variant = Annotated[
+    ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | LibraryVariant,
+    Field(discriminator="kind"),
+]
+_KINDS: Final[tuple[type[Any], ...]] = get_args(get_args(Variant)[0])
+_VARIANT: Final[TypeAdapter[Variant]] = TypeAdapter(Variant)
 
-_WIDTHS = (1, 2, 4, 8, 16)
-_WIDER = (32, 64)
-"""Of vectors that only some compilers have (:attr:`harness.devices.DeviceInfo.vector_elements`)."""
-_GROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
-AXES: dict[str, dict[str, tuple[Any, ...]]] = {
-    "reduction": {
-        "storage": ("buffer", "image"),
-        "vector_width": (*_WIDTHS, *_WIDER),
-        "loads_in_flight": (1, 2, 4, 8),
-        "stride": ("global", "local"),
-        "groups": (PER_PROBLEM, *range(1, MOST_GROUPS + 1)),
-        "group_size": _GROUP_SIZES,
-        "tree": ("naive", "sequential", "half_store", "unrolled", "quad", "sub_group"),
-        "compare": ("operator", "builtin"),
-        "packing": ("scalar", "packed", "batched"),
-        "finish": ("relaunch", "host", "last_group", "flagged", "alternating", "atomic"),
-    },
-    "laplace": {
-        "border_code": ("branches", "select", "mapped"),
-        "vector_width": _WIDTHS,
-        "rows_per_item": (1, 2, 4, 8, 16, 32),
-        "loads_in_flight": (1, 2, 4, 8),
-        "group_width": _GROUP_SIZES,
-        "group_height": _GROUP_SIZES,
-    },
-    "bandwidth": {
-        "vector_width": _WIDTHS,
-        "loads_in_flight": (1, 2, 4, 8),
-        "stride": ("global", "local"),
-        "groups": (PER_PROBLEM, *range(1, MOST_GROUPS + 1)),
-        "group_size": _GROUP_SIZES,
-    },
-    "launch": {"queue": ("in_order", "out_of_order"), "events": ("off", "on", "profiled")},
-    "plain": {},
-}
+def _axes(variant: type[Any]) -> tuple[str, dict[str, tuple[Any, ...]]]:
+    """The kind of a class of variants, and its axes with the values that their types allow."""
+    hints = get_type_hints(variant, include_extras=True)
+    values = {name: getattr(get_args(hint)[-1], "values", get_args(hint)) for name, hint in hints.items()}
+    (kind,) = values.pop("kind")
+    return kind, values
+
+
+AXES: Final = dict(map(_axes, _KINDS))
 """Every axis by kind of variant, with the values it may take."""
-
-_KINDS: dict[str, type[Any]] = {
-    v.kind: v for v in (ReductionVariant, LaplaceVariant, BandwidthVariant, LaunchVariant, LibraryVariant)
-}
 
 
 def variant_to_json(variant: Variant) -> dict[str, Any]:
     """The variant as plain data: ``kind`` and its axes."""
-    return {"kind": variant.kind, **asdict(variant)}
+    return asdict(variant)
 
 
 def variant_from_json(data: Mapping[str, Any]) -> Variant:
@@ -151,41 +171,31 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
         ValueError: on an unknown kind or axis, or a value that the axis does not have; it names what is
         allowed.
     """
-    kind = str(data.get("kind"))
-    if kind not in _KINDS:
-        raise ValueError(f"variant kind {kind!r} is unknown; known are {', '.join(_KINDS)}")
-    axes = AXES[kind]
-    for name, value in data.items():
-        if name == "kind":
-            continue
-        if name not in axes:
-            raise ValueError(
-                f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}"
-            )
-        if value not in axes[name] or isinstance(value, (bool, float)):
-            raise ValueError(f"{name} = {value!r}: allowed are {_listed(axes[name])}")
-    variant: Variant = _KINDS[kind](**{name: value for name, value in data.items() if name != "kind"})
-    return variant
+    try:
+        return _VARIANT.validate_python(data)
+    except ValidationError as error:
+        mistake = error.errors()[0]
+    if not mistake["loc"]:
+        raise ValueError(f"variant kind {data.get('kind')!r} is unknown; known are {', '.join(AXES)}")
+    kind, name, *_ = mistake["loc"]
+    axes = AXES[str(kind)]
+    if name not in axes:
+        raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}")
+    raise ValueError(f"{name} = {data[str(name)]!r}: allowed are {_listed(axes[str(name)])}")
 
 
 def require_variant(variant: object) -> None:
-    """Refuses what is no variant, or none on the axes.
+    """Refuses what is no variant.
 
     Raises:
         TypeError: if it is of another type.
-        ValueError: on a value that an axis does not have.
     """
-    if not isinstance(variant, Variant):
-        kinds = ", ".join(kind.__name__ for kind in _KINDS.values())
+    if not isinstance(variant, _KINDS):
+        kinds = ", ".join(kind.__name__ for kind in _KINDS)
         raise TypeError(
             f"variant must be None, for the default, or one of {kinds} from harness.variants.axes, "
             f"not {variant!r}"
         )
-    variant_from_json(variant_to_json(variant))
-
-
-def _listed(values: tuple[Any, ...]) -> str:
-    return ", ".join(map(str, values)) if len(values) < 20 else f"{values[0]}, {values[1]} to {values[-1]}"
 
 
 def label(variant: Variant) -> str:

@@ -74,15 +74,6 @@ def test_what_is_no_variant_is_refused(any_backend: Backend, variant: Any) -> No
             call()
 
 
-def test_a_variant_beside_the_axes_is_refused(any_backend: Backend) -> None:
-    for variant, message in (
-        (ReductionVariant(tree="x"), "tree = 'x': allowed are naive"),
-        (ReductionVariant(vector_width=3), "vector_width = 3: allowed are 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            any_backend.reduce("min", np.ones(3), variant)
-
-
 def test_a_masked_array_is_refused_with_the_remedy(any_backend: Backend) -> None:
     image = np.ma.array(np.ones((3, 3), np.uint8), mask=np.eye(3, dtype=bool))
     remedy = r"mask would be lost; give array\.compressed\(\).*filled\(value\)"

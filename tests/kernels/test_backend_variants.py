@@ -22,8 +22,12 @@ from harness.problems.dtypes import DTYPES, Dtype
 from harness.variants.axes import (
     AXES,
     BandwidthVariant,
+    Compare,
+    Finish,
     LaplaceVariant,
+    Packing,
     ReductionVariant,
+    Stride,
     Variant,
     label,
 )
@@ -60,7 +64,7 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
 @pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
 @pytest.mark.parametrize("packing", ["scalar", "batched"])
 def test_every_comparison_keeps_what_is_special(
-    own_backend: Backend, packing: str, compare: str, dtype: str, op: str
+    own_backend: Backend, packing: Packing, compare: Compare, dtype: str, op: str
 ) -> None:
     """A NaN anywhere in vectors and in the rest after them; infinities, zeros and subnormals."""
     variant = ReductionVariant(
@@ -85,7 +89,7 @@ def test_every_comparison_keeps_what_is_special(
 @pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
 @pytest.mark.parametrize("dtype", ["int16", "float32"])
 def test_an_extreme_is_one_of_the_elements(
-    own_backend: Backend, dtype: str, op: str, finish: str, packing: str
+    own_backend: Backend, dtype: str, op: str, finish: Finish, packing: Packing
 ) -> None:
     """All on one side of zero, and fewer vectors than work-items: what these start from is no answer, nor is
     what a call leaves to the next.
@@ -114,8 +118,8 @@ def test_ties_go_to_the_lowest_index(
     monkeypatch: pytest.MonkeyPatch,
     has_keys: bool,
     dtype: str,
-    stride: str,
-    packing: str,
+    stride: Stride,
+    packing: Packing,
 ) -> None:
     """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
     if not has_keys:
@@ -137,7 +141,7 @@ def test_ties_go_to_the_lowest_index(
 @pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
 @pytest.mark.parametrize("vector_width", [1, 2, 4, 16])
 def test_a_processor_finds_places_as_gpus_do(
-    own_backend: Backend, monkeypatch: pytest.MonkeyPatch, vector_width: int, compare: str, dtype: str
+    own_backend: Backend, monkeypatch: pytest.MonkeyPatch, vector_width: int, compare: Compare, dtype: str
 ) -> None:
     """What GPUs compute in place of comparing whole vectors, where there is none."""
     if own_backend.device.wave_width > 1:

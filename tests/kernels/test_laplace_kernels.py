@@ -16,7 +16,7 @@ from harness.kernels.laplace import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.variants.axes import AXES, LaplaceVariant
+from harness.variants.axes import AXES, BorderCode, LaplaceVariant
 from tests.support.checks import Point, pairwise, require, spelled
 
 GPU = DeviceInfo(
@@ -90,7 +90,7 @@ def test_edges(own_backend: Backend, point: Point) -> None:
 
 @pytest.mark.parametrize("border_code", BORDER_CODES)
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 1e-40, -10 / 3])
-def test_float_border_values(own_backend: Backend, border_code: str, value: float) -> None:
+def test_float_border_values(own_backend: Backend, border_code: BorderCode, value: float) -> None:
     problem = Laplace("eight", "constant", "laplacian", "float32", 9, 21, 1, value)
     variant = LaplaceVariant(border_code=border_code, vector_width=4)
     check(own_backend, problem, variant, problem.make_source(seed=1))
@@ -105,7 +105,7 @@ def test_pixels_of_weight_zero_do_not_count(own_backend: Backend, mask: str) -> 
 
 
 @pytest.mark.parametrize("border_code", BORDER_CODES)
-def test_the_padding_is_never_read_as_pixels(own_backend: Backend, border_code: str) -> None:
+def test_the_padding_is_never_read_as_pixels(own_backend: Backend, border_code: BorderCode) -> None:
     variant = LaplaceVariant(border_code=border_code, vector_width=16, rows_per_item=4)
     for border in BORDERS:
         problem = replace(IMAGE, border=border)

@@ -14,7 +14,7 @@ from backends.base import Prepared
 from backends.common.kernel_backend import PreparedPlan
 from harness.problems import Array, Reduction
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import AXES, PER_PROBLEM, ReductionVariant
+from harness.variants.axes import AXES, PER_PROBLEM, Finish, ReductionVariant
 from tests.support.checks import KERNELS, require, skipping
 
 POCL = "Portable Computing Language"
@@ -35,7 +35,7 @@ def waiting_backend(own_backend: Backend, monkeypatch: pytest.MonkeyPatch) -> Ba
 
 @contextmanager
 def prepared_on(
-    backend: Backend, problem: Reduction, finish: str, arrays: Sequence[Array]
+    backend: Backend, problem: Reduction, finish: Finish, arrays: Sequence[Array]
 ) -> Iterator[Prepared]:
     """The problem with that finish in many small groups, on these sources."""
     variant = ReductionVariant(group_size=4, groups=PER_PROBLEM, finish=finish)
@@ -51,7 +51,7 @@ def prepared_on(
     ("dtype", "size"), [*((dtype, 70) for dtype in DTYPES), ("int32", 1), ("uint8", 4097), ("float32", 4097)]
 )
 def test_calls_one_after_the_other_leave_nothing_to_the_next(
-    waiting_backend: Backend, finish: str, op: str, dtype: str, size: int
+    waiting_backend: Backend, finish: Finish, op: str, dtype: str, size: int
 ) -> None:
     """A result that is left in its place is added to the next one or, as it is more extreme, hides it."""
     problem = Reduction(op, dtype, (size,))
@@ -81,7 +81,7 @@ def test_calls_one_after_the_other_leave_nothing_to_the_next(
 
 @pytest.mark.parametrize("finish", AXES["reduction"]["finish"])
 @pytest.mark.parametrize("op", ["minmaxloc", "sum"])
-def test_a_call_restores_what_it_began_with(waiting_backend: Backend, finish: str, op: str) -> None:
+def test_a_call_restores_what_it_began_with(waiting_backend: Backend, finish: Finish, op: str) -> None:
     """A flag that stays up does harm only where groups run side by side; the memory always shows it."""
     problem = Reduction(op, "int64", (41,))
     with prepared_on(waiting_backend, problem, finish, [problem.make_source(3)]) as prepared:
@@ -117,7 +117,7 @@ def buffers(prepared: PreparedPlan) -> dict[str, tuple[bytes, bytes]]:
 @pytest.mark.parametrize("dtype", NAN_BITS)
 @pytest.mark.parametrize("sign", [0, 1])
 def test_a_nan_of_either_sign_passes_every_finish(
-    waiting_backend: Backend, finish: str, op: str, dtype: str, sign: int
+    waiting_backend: Backend, finish: Finish, op: str, dtype: str, sign: int
 ) -> None:
     """Between numbers of either sign: the bits of a NaN may lie below all others or above them."""
     word = f"u{DTYPES[dtype].itemsize}"

@@ -56,7 +56,7 @@ FOLDERS = {
 @pytest.mark.parametrize("variant", KINDS, ids=lambda variant: variant.kind)
 def test_every_field_is_an_axis_and_its_default_a_value(variant: Variant) -> None:
     axes = AXES[variant.kind]
-    assert [field.name for field in fields(variant)] == list(axes)
+    assert [field.name for field in fields(variant)] == ["kind", *axes]
     for name, values in axes.items():
         assert getattr(variant, name) in values
         assert len(set(values)) == len(values)
@@ -69,7 +69,7 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         for kind, axes in AXES.items()
         for name, values in axes.items()
         # How a kernel is launched is no piece of it.
-        if kind != LaunchVariant.kind and _is_code(values)
+        if kind != "launch" and _is_code(values)
     }
     assert coded == set(FOLDERS)
     for (kind, name), folder in FOLDERS.items():
@@ -115,11 +115,13 @@ def test_plain_data_and_back() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, r"kind 'None' is unknown; known are reduction, laplace, bandwidth, launch, plain"),
+        ({}, r"kind None is unknown; known are reduction, laplace, bandwidth, launch, plain"),
         ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
         ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
         ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16, 32, 64"),
-        ({"kind": "reduction", "vector_width": True}, r"vector_width = True"),
+        ({"kind": "reduction", "vector_width": True}, r"vector_width = True: allowed are 1, 2"),
+        ({"kind": "reduction", "vector_width": 4.0}, r"vector_width = 4.0: allowed are 1, 2"),
+        ({"kind": "reduction", "groups": 8.0}, r"groups = 8.0: allowed are per_problem, 1 to 64"),
         ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
         ({"kind": "plain", "tree": "naive"}, r"its axes are none"),
     ],
@@ -127,6 +129,24 @@ def test_plain_data_and_back() -> None:
 def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         variant_from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "allowed"),
+    [
+        ("tree", "oak", "'naive', 'sequential'"),
+        ("vector_width", 3, "allowed are 1, 2, 4"),
+        ("vector_width", 4.0, "allowed are 1, 2, 4"),
+        ("loads_in_flight", True, "allowed are 1, 2, 4"),
+        ("groups", 65, "allowed are per_problem, 1 to 64"),
+        ("trees", "naive", "Unexpected"),
+    ],
+)
+def test_what_is_not_on_the_axes_cannot_be_made(axis: str, value: Any, allowed: str) -> None:
+    with pytest.raises(ValueError, match=rf"(?s){axis}\n.*{allowed}.*input_value={value!r},"):
+        ReductionVariant(**{axis: value})
+    with pytest.raises(ValueError, match=axis):
+        replace(ReductionVariant(), **{axis: value})
 
 
 def test_difference() -> None:
