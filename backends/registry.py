@@ -104,8 +104,16 @@ REGISTRY: dict[str, Entry] = {
             "cub",
             "backends.libraries.cub:CubBackend",
             "library",
-            "CUB's reductions (cuda.compute)",
+            "CUB's reductions in C++",
+            packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
+            "cuda_compute",
+            "backends.libraries.cuda_compute:CudaComputeBackend",
+            "library",
+            "CUB's reductions from Python (cuda.compute)",
             packages=("cuda-cccl", "cuda-core", *_NVRTC, *_CUPTI),
+            by_default=False,
         ),
         Entry(
             "npp",

@@ -131,6 +131,21 @@ class PreparedCalls(Prepared):
         self._values = ()
 
 
+@dataclass(frozen=True, slots=True)
+class BoundCall:
+    """A call of a C function with its arguments fixed: what it leaves its values in, and the memory that must
+    live as long as it can be made.
+    """
+
+    run: Callable[[], None]
+    values: Sequence[Any]
+    memory: Sequence[Any]
+
+    def __call__(self) -> Sequence[Any]:
+        self.run()
+        return self.values
+
+
 def each(functions: Sequence[Callable[[Any], Any]], array: Any) -> list[Any]:
     """What every function gives for one array: the call of a library with a function for each field."""
     return [function(array) for function in functions]

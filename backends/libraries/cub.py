@@ -1,42 +1,30 @@
-"""The CUB backend, a library baseline: ``cuda.compute``'s reduction with its own operators where it has them.
+"""The CUB backend, a library baseline: its device-wide reductions in C++, compiled by nvcc when first used.
 
-Where it has none (pairs, counting) the operators are CUDA C++, compiled to LTO-IR and linked into CUB's
-kernel, as ``RawOp`` documents; so nothing else is needed to compile them. Scratch memory is allocated once;
-results stay on the device.
+Scratch memory is allocated once; results stay on the device. ``cuda_compute`` is the same library as Python
+programs call it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+import ctypes
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from cuda.core import Program, ProgramOptions
 
 from backends.base import Prepared
-from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
+from backends.cuda import nvcc
 from backends.cuda.driver import DeviceView, DriverBackend
-from backends.errors import BackendUnavailable
+from backends.errors import BackendError
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
-_HOW_TO_GET = "pip install 'cuda-cccl[cu13]', and NVIDIA's driver"
-
-try:
-    from cuda import compute
-
-    if not hasattr(compute, "make_reduce_into"):
-        # Without a driver the package imports, but holds nothing.
-        raise BackendUnavailable("cuda.compute is empty: it finds no CUDA driver", _HOW_TO_GET)
-    from cuda.compute import types
-    from cuda.compute.op import RawOp
-except RuntimeError as error:
-    raise BackendUnavailable(f"cuda.compute lacks a library of CUDA's ({error})", _HOW_TO_GET) from error
-
-_C_TYPES = {
+SOURCE = Path(__file__).with_name("cub_reductions.cu")
+C_TYPES = {
     "uint8": "unsigned char",
     "int8": "signed char",
     "uint16": "unsigned short",
@@ -48,49 +36,8 @@ _C_TYPES = {
     "float32": "float",
     "float64": "double",
 }
-_COUNT = np.dtype(np.uint64)
-
-_TYPES = """
-typedef {element} element_t;
-struct pair_t {{ element_t lowest, highest; }};
-"""
-
-_OPERATORS = {
-    "pair_of": """
-extern "C" __device__ void pair_of(void* value, void* result)
-{
-    const element_t x = *static_cast<const element_t*>(value);
-    *static_cast<pair_t*>(result) = pair_t{x, x};
-}
-""",
-    "merge_pairs": """
-extern "C" __device__ void merge_pairs(void* first, void* second, void* result)
-{
-    const pair_t a = *static_cast<const pair_t*>(first);
-    const pair_t b = *static_cast<const pair_t*>(second);
-    *static_cast<pair_t*>(result) =
-        pair_t{b.lowest < a.lowest ? b.lowest : a.lowest, a.highest < b.highest ? b.highest : a.highest};
-}
-""",
-    "one_if_nonzero": """
-extern "C" __device__ void one_if_nonzero(void* value, void* result)
-{
-    *static_cast<unsigned long long*>(result) = *static_cast<const element_t*>(value) != 0;
-}
-""",
-}
-"""One a piece of code: what two of them are linked from may define nothing twice."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """How a reduction is put to CUB: what it reads for a source, how two of these merge, from what on."""
-
-    read: Callable[[DeviceView], Any]
-    merge: Any
-    result: np.dtype[Any]
-    start: Any = None
-    note: str = ""
+_ANSWERS = {"min": "element", "max": "element", "minmax": "element", "sum": "total", "count_nonzero": "count"}
+"""The reductions, with the kind of value that an answer is made of."""
 
 
 class CubBackend(DriverBackend):
@@ -98,112 +45,67 @@ class CubBackend(DriverBackend):
 
     name: ClassVar[str] = "cub"
 
+    @classmethod
+    def _device_count(cls) -> int:
+        nvcc.version()
+        return super()._device_count()
+
     def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         return nan_in_extremes(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
         self._activate()
-        form = _FORMS[problem.op](problem, self.device.compute_capability)
-        result = self._new((1,), form.result)
-        inputs = [form.read(source.handle) for source in sources]
-        fixed = {
-            "d_out": result,
-            "num_items": problem.size,
-            "op": form.merge,
-            "h_init": form.start,
-            "stream": self._stream,
-        }
-        reduce = compute.make_reduce_into(d_in=inputs[0], d_out=result, op=form.merge, h_init=form.start)
-        needed = reduce(temp_storage=None, d_in=inputs[0], **fixed)
-        scratch = self._new((max(1, int(needed)),), np.dtype(np.uint8))
-        values = _fields(result)
-        each = [_Bound(reduce, {"temp_storage": scratch, "d_in": read, **fixed}, values) for read in inputs]
-        accumulators = (form.result[name] for name in form.result.names or ())
-        accumulator = next(iter(accumulators), form.result).name
-        return PreparedCalls(self, problem, Calls(each, accumulator, form.note))
+        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem))
+        reduce = getattr(library, f"reduce_{problem.op}")
+        types = {"element": problem.dtype, "total": problem.total, "count": "uint64"}
+        accumulator = types[_ANSWERS[problem.op]]
+        answer = self._new((len(problem.parts.fields),), np.dtype(accumulator))
+        length, stream = ctypes.c_ulonglong(problem.size), ctypes.c_void_p(int(self._stream))
+        needed = ctypes.c_size_t()
+        _run(reduce, None, ctypes.byref(needed), None, None, length, stream)
+        scratch = self._new((max(1, needed.value),), np.dtype(np.uint8))
+        each = []
+        for source in sources:
+            read, written = (ctypes.c_void_p(view.pointer) for view in (source.handle, answer))
+            memory = ctypes.c_void_p(scratch.pointer)
+            arguments = (memory, ctypes.byref(needed), read, written, length, stream)
+            each.append(
+                BoundCall(partial(_run, reduce, *arguments), _values(answer), (scratch, source.handle))
+            )
+        return PreparedCalls(self, problem, Calls(each, accumulator))
 
     def _lacks_reduction(self, problem: Reduction) -> str | None:
-        if problem.op not in _FORMS:
-            return f"CUB's reduction is not used for {problem.op} here"
-        if problem.dtype not in _C_TYPES:
-            return f"CUB's operators here are for types that C++ has, not for {problem.dtype}"
+        if problem.op not in _ANSWERS:
+            return f"CUB's reductions are not used for {problem.op} here"
+        if problem.dtype not in C_TYPES:
+            return f"CUB is compiled here for types that C++ has, not for {problem.dtype}"
         return None
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
         return "CUB has no filters"
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A call of CUB's with its arguments fixed."""
-
-    reduce: Any
-    arguments: dict[str, Any]
-    values: Sequence[DeviceView]
-
-    def __call__(self) -> Sequence[DeviceView]:
-        self.reduce(**self.arguments)
-        return self.values
+def macros(problem: Reduction) -> dict[str, str]:
+    """What CUB's reductions are compiled with for the elements of a problem."""
+    total = problem.total if problem.op == "sum" else Reduction("sum", problem.dtype, problem.shape).total
+    return {"ELEMENT": C_TYPES[problem.dtype], "TOTAL": C_TYPES[total]}
 
 
-def _fields(result: DeviceView) -> tuple[DeviceView, ...]:
-    """The result as one view for each of its fields."""
-    if result.dtype.names is None:
-        return (result,)
-    fields = [result.dtype.fields[name] for name in result.dtype.names]  # type: ignore[index]
+def _run(function: Any, *arguments: Any) -> None:
+    """Calls a function of CUB.
+
+    Raises:
+        BackendError: when it fails, with CUDA's error code.
+    """
+    status = function(*arguments)
+    if status:
+        raise BackendError(f"CUB, {function.__name__}: CUDA error {status}")
+
+
+def _values(answer: DeviceView) -> tuple[DeviceView, ...]:
+    """The fields of an answer, each as an array of one value."""
+    size = answer.dtype.itemsize
     return tuple(
-        DeviceView(result.pointer + offset, dtype, (1,), result.owner) for dtype, offset, *_ in fields
+        DeviceView(answer.pointer + at * size, answer.dtype, (1,), answer.owner) for at in range(answer.size)
     )
-
-
-def _extreme(kind: Any) -> Callable[[Reduction, int], _Form]:
-    return lambda problem, _: _Form(lambda view: view, kind, problem.element.numpy)
-
-
-def _pairs(problem: Reduction, capability: int) -> _Form:
-    element = problem.element.numpy
-    pair = np.dtype([("lowest", element), ("highest", element)])
-    pair_of = _operator("pair_of", problem.dtype, capability)
-    value_type = types.from_numpy_dtype(pair)
-    return _Form(
-        lambda view: compute.TransformIterator(view, pair_of, value_type),
-        _operator("merge_pairs", problem.dtype, capability),
-        pair,
-        note="reads through a transform iterator into pairs",
-    )
-
-
-def _sum(problem: Reduction, _: int) -> _Form:
-    total = np.dtype(problem.total)
-    return _Form(lambda view: view, compute.OpKind.PLUS, total, np.zeros(1, total))
-
-
-def _count(problem: Reduction, capability: int) -> _Form:
-    one_if_nonzero = _operator("one_if_nonzero", problem.dtype, capability)
-    return _Form(
-        lambda view: compute.TransformIterator(view, one_if_nonzero, types.uint64),
-        compute.OpKind.PLUS,
-        _COUNT,
-        np.zeros(1, _COUNT),
-        note="reads through a transform iterator",
-    )
-
-
-_FORMS: dict[str, Callable[[Reduction, int], _Form]] = {
-    "min": _extreme(compute.OpKind.MINIMUM),
-    "max": _extreme(compute.OpKind.MAXIMUM),
-    "minmax": _pairs,
-    "sum": _sum,
-    "count_nonzero": _count,
-}
-
-
-@cache
-def _operator(name: str, dtype: str, capability: int) -> RawOp:
-    """An operator for an element type, compiled for a device."""
-    options = ProgramOptions(
-        arch=f"sm_{capability}", relocatable_device_code=True, link_time_optimization=True
-    )
-    source = _TYPES.format(element=_C_TYPES[dtype]) + _OPERATORS[name]
-    return RawOp(ltoir=bytes(Program(source, "c++", options).compile("ltoir").code), name=name)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from cuda.bindings import driver
 from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
 from backends.base import Prepared
-from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
 from backends.cuda.driver import DeviceView, DriverBackend, call
 from backends.errors import BackendError, BackendUnavailable
 from backends.libraries.npp_functions import (
@@ -87,7 +86,7 @@ class NppBackend(DriverBackend):
             buffer = ctypes.c_void_p(scratch.pointer)
             tail = (*outputs, *extra, buffer) if function.scratch_last else (buffer, *outputs)
             arguments = (ctypes.c_void_p(view.pointer), *source, *size, *tail, self._npp)
-            each.append(_Bound(run, arguments, tuple(results), (scratch, view)))
+            each.append(BoundCall(partial(_run, run, *arguments), results, (scratch, view)))
         accumulator = ", ".join(dict.fromkeys(function.results))
         return Calls(each, accumulator, note=function.name)
 
@@ -109,7 +108,7 @@ class NppBackend(DriverBackend):
             source = (ctypes.c_void_p(view.pointer), ctypes.c_int(source_step), whole, Point(0, 0))
             written = (ctypes.c_void_p(target.pointer), ctypes.c_int(target_step), whole)
             arguments = (*source, *written, ctypes.c_int(_MASK_3X3), ctypes.c_int(_REPLICATE), self._npp)
-            each.append(_Bound(run, arguments, (target,), (view,)))
+            each.append(BoundCall(partial(_run, run, *arguments), (target,), (view,)))
         return Calls(each, note=name)
 
     def _lacks_reduction(self, problem: Reduction) -> str | None:
@@ -141,20 +140,6 @@ def _run(function: Any, *arguments: Any) -> None:
     status = function(*arguments)
     if status < 0:
         raise BackendError(f"NPP, {function.__name__}: status {status}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A call with its arguments fixed, and the memory that must live as long as it can be made."""
-
-    function: Any
-    arguments: tuple[Any, ...]
-    results: tuple[DeviceView, ...]
-    memory: tuple[DeviceView, ...]
-
-    def __call__(self) -> Sequence[DeviceView]:
-        _run(self.function, *self.arguments)
-        return self.results
 
 
 def _width(problem: Reduction) -> int:

@@ -1,0 +1,93 @@
+"""Compiles CUDA C++ that calls a header library of CUDA's with nvcc, once: the result is kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from backends.errors import BackendUnavailable, BuildError
+
+HOW_TO_GET = (
+    "install the CUDA toolkit, or pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl; "
+    "and a C++ compiler such as g++"
+)
+_TOOLKIT = Path("/usr/local/cuda")
+_TIMEOUT_S = 300
+_OPTIONS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "static")
+
+
+@cache
+def compiler() -> Path:
+    """nvcc of the toolkit that the environment names, of PATH, of the usual place, or of NVIDIA's wheels.
+
+    Raises:
+        BackendUnavailable: if there is none.
+    """
+    named = (Path(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name))
+    on_path = shutil.which("nvcc")
+    spec = find_spec("nvidia")
+    wheels = [Path(place) for place in spec.submodule_search_locations or ()] if spec else []
+    candidates = [
+        *(folder / "nvcc" for folder in named),
+        *([Path(on_path)] if on_path else []),
+        _TOOLKIT / "bin" / "nvcc",
+        *(found for place in wheels for found in sorted(place.glob("cu*/bin/nvcc"), reverse=True)),
+    ]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise BackendUnavailable("nvcc is missing", HOW_TO_GET)
+
+
+@cache
+def version() -> str:
+    """What nvcc says of itself.
+
+    Raises:
+        BackendUnavailable: if there is no nvcc, or it cannot be run.
+    """
+    done = _run([str(compiler()), "--version"])
+    if done.returncode:
+        raise BackendUnavailable(f"{compiler()} --version fails: {done.stderr.strip()}", HOW_TO_GET)
+    return done.stdout
+
+
+def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctypes.CDLL:
+    """The functions of a CUDA C++ file, compiled for a compute capability (90 for 9.0) with these macros.
+
+    Raises:
+        BackendUnavailable: if there is no nvcc, or it cannot be run.
+        BuildError: if the file does not compile.
+    """
+    options = (f"-arch=sm_{capability}", *_OPTIONS, *(f"-D{name}={value}" for name, value in macros.items()))
+    key = hashlib.sha256(repr((version(), options, source.read_text())).encode()).hexdigest()
+    path = user_cache_path("opencl-cuda-harness") / "nvcc" / f"{key}.so"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            built = Path(folder) / path.name
+            done = _run([str(compiler()), *options, "-o", str(built), str(source)])
+            if done.returncode:
+                said = f"{done.stdout}{done.stderr}"
+                raise BuildError(
+                    f"nvcc: {source.name} does not compile with {' '.join(options)}", source.read_text(), said
+                )
+            # At once: another process may build or load the same one.
+            built.replace(path)
+    return ctypes.CDLL(str(path))
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BackendUnavailable(f"nvcc cannot be run: {error}", HOW_TO_GET) from error

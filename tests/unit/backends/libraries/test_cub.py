@@ -1,0 +1,109 @@
+"""CUB's reductions: what is compiled, and how the backend calls it, on a fake of CUDA's driver."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends import Backend
+from backends.cuda import nvcc, nvrtc
+from backends.errors import BackendError, BackendUnavailable
+from harness.problems import Reduction
+from tests.support.fake_cuda import FakeDriver, seen
+
+cuda_driver = pytest.importorskip("backends.cuda.driver", reason="pip install cuda-bindings")
+cub = pytest.importorskip("backends.libraries.cub", reason="pip install cuda-bindings")
+
+SCRATCH = 512
+
+
+class FakeCub:
+    """The compiled functions on host memory; ``status`` is what they answer."""
+
+    def __init__(self) -> None:
+        self.status, self.streams, self.macros = 0, set[int](), dict[str, str]()
+
+    def __getattr__(self, name: str) -> Any:
+        op = name.removeprefix("reduce_")
+
+        def function(scratch: Any, needed: Any, source: Any, answer: Any, length: Any, stream: Any) -> int:
+            self.streams.add(stream.value)
+            if scratch is None:
+                needed._obj.value = SCRATCH
+                return self.status
+            assert needed._obj.value == SCRATCH
+            elements = seen(source.value, "int16", (length.value,))
+            values = {
+                "minmax": (elements.min(), elements.max()),
+                "sum": (elements.sum(),),
+                "count_nonzero": (np.count_nonzero(elements),),
+            }[op]
+            dtype = {"minmax": "int16", "sum": "int64", "count_nonzero": "uint64"}[op]
+            seen(answer.value, dtype, (len(values),))[:] = values
+            return self.status
+
+        function.__name__ = name
+        return function
+
+
+@pytest.fixture
+def compiled() -> FakeCub:
+    return FakeCub()
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch, compiled: FakeCub) -> Iterator[Backend]:
+    """CUB on a driver of one GPU."""
+
+    def load(source: Any, capability: int, macros: dict[str, str]) -> FakeCub:
+        assert (source, capability) == (cub.SOURCE, 90)
+        compiled.macros = macros
+        return compiled
+
+    monkeypatch.setattr(cuda_driver, "driver", FakeDriver())
+    monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
+    monkeypatch.setattr(nvrtc, "compile_cubin", lambda *_: b"cubin")
+    monkeypatch.setattr(nvcc, "version", lambda: "13.0")
+    monkeypatch.setattr(nvcc, "load_library", load)
+    with cub.CubBackend.open(0) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("op", ["minmax", "sum", "count_nonzero"])
+def test_the_functions_get_what_they_take(backend: Backend, compiled: FakeCub, op: str) -> None:
+    words = np.random.default_rng(0).integers(-9, 9, (37, 11), dtype=np.int16)
+    problem = Reduction(op, "int16", words.shape)
+    assert backend.reduce(op, words) == problem.reference(words)
+    assert compiled.streams == {77}
+    assert compiled.macros == {"ELEMENT": "short", "TOTAL": "long long"}
+
+
+def test_an_error_of_cuda_is_told(backend: Backend, compiled: FakeCub) -> None:
+    compiled.status = 98
+    with pytest.raises(BackendError, match="CUB, reduce_minmax: CUDA error 98"):
+        backend.reduce("minmax", np.zeros(5, np.int16))
+
+
+def test_what_it_lacks_is_told(backend: Backend) -> None:
+    for problem, why in (
+        (Reduction("minmaxloc", "int16", (5,)), "not used for minmaxloc"),
+        (Reduction("sum", "float16", (5,)), "not for float16"),
+    ):
+        said = backend.unsupported(problem, backend.default_variant(problem))
+        assert said is not None
+        assert why in said
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+def test_every_function_compiles(dtype: str) -> None:
+    try:
+        nvcc.version()
+    except BackendUnavailable as missing:
+        pytest.skip(str(missing))
+    library = nvcc.load_library(cub.SOURCE, 90, cub.macros(Reduction("min", dtype, (5,))))
+    for op in ("min", "max", "minmax", "sum", "count_nonzero"):
+        assert isinstance(getattr(library, f"reduce_{op}"), ctypes._CFuncPtr)  # type: ignore[attr-defined]
