@@ -117,7 +117,7 @@ def test_a_mistake_names_what_was_meant(harness: Harness, arguments: tuple[str, 
     [
         ("harness re", {"report", "repeat"}),
         ("harness run qu", {"quick"}),
-        ("harness run --backend nu", {"numpy"}),
+        ("harness run --backend n", {name for name in REGISTRY if name[0] == "n"}),
         ("harness run --op su", {"sum", "sum_squares"}),
         ("harness run --variant group_size=6", {"group_size=64"}),
         ("harness run --bu", {"--budget"}),
