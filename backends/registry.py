@@ -130,14 +130,6 @@ REGISTRY: dict[str, Entry] = {
             packages=("torch", *_NVRTC, *_CUPTI),
         ),
         Entry(
-            "numexpr",
-            "backends.libraries.numexpr:NumexprBackend",
-            "library",
-            "numexpr's reductions, on one thread of the processor",
-            packages=("numexpr",),
-            by_default=False,
-        ),
-        Entry(
             "opencv",
             "backends.libraries.opencv:OpenCvBackend",
             "library",
