@@ -4,7 +4,11 @@
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#define FLOAT_BITS(value) as_int(value)
+#define DOUBLE_BITS(value) as_long(value)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+// Functions of one name for several types.
+#define OVERLOADED __attribute__((overloadable))
 // Does nothing: only CUDA's compiler needs it.
 #define OPAQUE_INDEX(index)
 #ifdef __NV_CL_C_VERSION

@@ -7,7 +7,11 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
+#define FLOAT_BITS(value) __float_as_int(value)
+#define DOUBLE_BITS(value) __double_as_longlong(value)
 #define ALWAYS_INLINE __device__ __forceinline__
+// Only OpenCL C has a word for functions of one name for several types.
+#define OVERLOADED
 // Hides how an index was computed: NVRTC would multiply each of its terms for the address, nine instructions before the
 // first load.
 #define OPAQUE_INDEX(index) asm("" : "+l"(index))

@@ -23,15 +23,17 @@ reduction, faster or slower: a call's time shall not hang on the place that one 
 PLACE_BYTES = 4096
 """From one answer to the next, so that not all lie in one part of the cache; every partial result fits."""
 
-_IN_CELLS: Final[dict[np.ufunc, str]] = {np.minimum: "LEAST", np.maximum: "GREATEST", np.add: "ADDED"}
-"""How the kernels combine a field into a cell of memory by atomics."""
+BY_ATOMICS: Final = frozenset({"atomic", "alternating"})
+"""The finishes in which atomics combine partial results in memory."""
+_INSTRUCTIONS: Final = frozenset({np.minimum, np.maximum, np.add})
+"""What instructions of a sub-group, and atomics, compute: ``combine_lanes`` and ``combine_into`` in ops/."""
 _ZERO: Final = bytes(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """What a finish takes: the fields are those of :class:`harness.kernels.plan.Plan`; ``pieces`` and
-    ``macros`` are its part of the source.
+    """What a finish takes: the fields are those of :class:`harness.kernels.plan.Plan`; ``pieces`` are its
+    files of the source.
     """
 
     pieces: tuple[str, ...]
@@ -42,7 +44,6 @@ class Finishing:
     result_location: ResultLocation = "device"
     initial: Mapping[str, bytes] = field(default_factory=dict)
     ring: tuple[str, ...] = ()
-    macros: Mapping[str, str | int] = field(default_factory=dict)
 
 
 def finishing(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
@@ -50,34 +51,21 @@ def finishing(problem: Reduction, variant: ReductionVariant, groups: int) -> Fin
     return _FINISHES[variant.finish](problem, variant, groups)
 
 
-def cell_fields(problem: Reduction) -> dict[str, str]:
-    """The fields of a partial result with how atomics combine each; empty where they cannot combine all."""
-    found = _combined_in_memory(problem)
-    integers = all(problem.partial_dtype[name].kind in "iu" for name in found)
-    return found if integers else {}
-
-
-def alternating_fields(problem: Reduction) -> dict[str, str]:
-    """As :func:`cell_fields`, where a field stays what it is: of floats the bits are compared. Their sums are
-    not: added in another order each time, they would differ.
+def has_instructions(problem: Reduction) -> bool:
+    """Whether GPUs have instructions that combine the values of partial results. None of a sub-group adds
+    floats; of memory there is one, but it would add them in another order each time.
     """
-    found = _combined_in_memory(problem)
-    floats = {name for name in found if problem.partial_dtype[name].kind == "f"}
-    return {} if any(found[name] == "ADDED" for name in floats) else found
+    return _INSTRUCTIONS.issuperset(problem.parts.combine.values()) and not problem.adds_floats
 
 
-def _combined_in_memory(problem: Reduction) -> dict[str, str]:
-    parts = problem.parts
-    fields = problem.partial_fields
-    kinds = {name: _IN_CELLS.get(parts.combine[name]) for name in fields if name in parts.combine}
-    found = {name: kind for name, kind in kinds.items() if kind}
-    return found if len(found) == len(fields) else {}
+def combines_by_atomics(problem: Reduction) -> bool:
+    """Whether atomics can combine partial results: not with positions, unless keys hold them."""
+    return has_instructions(problem) and "place" not in problem.partial_fields.values()
 
 
-def cell_bits(problem: Reduction) -> int:
+def atomic_bits(problem: Reduction) -> int:
     """Bits of the atomics that combine a problem's partial results: 32 or 64."""
-    names = problem.partial_fields
-    return max(32, *(8 * problem.partial_dtype[name].itemsize for name in names))
+    return 8 * max(problem.partial_dtype[name].itemsize for name in problem.partial_fields)
 
 
 def _reduce(variant: ReductionVariant, groups: int, *arguments: Argument, size: int) -> PlannedLaunch:
@@ -124,23 +112,14 @@ def _last_group(problem: Reduction, variant: ReductionVariant, groups: int) -> F
 
 
 def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    arguments = (Buffer("answer"), Buffer("tickets"), Buffer("cells"))
-    bits, kinds = cell_bits(problem), cell_fields(problem)
-    fields = (f"FIELD({at}, {name}, {kind})" for at, (name, kind) in enumerate(kinds.items()))
-    cells: dict[str, str | int] = {
-        "CELL": {32: "uint", 64: "ulong"}[bits],
-        "CELL_BITS": bits,
-        "CELL_LOWEST": problem.ordered.lowest,
-        "CELL_HIGHEST": problem.ordered.highest,
-        "CELL_FIELDS": " ".join(fields),
-    }
+    arguments = (Buffer("answer"), Buffer("tickets"), Buffer("combined"))
+    partial_bytes = problem.partial_dtype.itemsize
     return Finishing(
         pieces=("ticket", "finish/atomic"),
         launches=(_reduce(variant, groups, *arguments, size=problem.size),),
-        buffers={"answer": problem.partial_dtype.itemsize, "tickets": 4, "cells": len(kinds) * bits // 8},
+        buffers={"answer": partial_bytes, "tickets": 4, "combined": partial_bytes},
         result="answer",
-        initial={"tickets": _ZERO, "cells": _ZERO},
-        macros=cells,
+        initial={"tickets": _ZERO, "combined": _identity(problem)},
     )
 
 
@@ -158,33 +137,24 @@ def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Fini
 
 
 def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    kinds = alternating_fields(problem)
-    identity = _identity(problem, kinds)
     places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
-    cells: dict[str, str | int] = {
-        "CELL": problem.ordered.kept,
-        "CELL_BITS": cell_bits(problem),
-        "CELL_IS_FLOAT": int(any(problem.partial_dtype[name].kind == "f" for name in kinds)),
-        "CELL_FIELDS": " ".join(f"FIELD({name}, {kind})" for name, kind in kinds.items()),
-    }
     return Finishing(
         pieces=("finish/alternating",),
         launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
         buffers=dict.fromkeys(places, PLACE_BYTES),
         result="answer",
-        initial=dict.fromkeys(places, identity),
+        initial=dict.fromkeys(places, _identity(problem)),
         ring=places,
-        macros=cells,
     )
 
 
-def _identity(problem: Reduction, kinds: Mapping[str, str]) -> bytes:
+def _identity(problem: Reduction) -> bytes:
     """The partial result of no element, as the kernels' ``identity()``."""
     identity, ordered = np.zeros(1, problem.partial_dtype), problem.ordered
-    for name, kind in kinds.items():
-        if kind != "ADDED":
-            least, greatest = (-np.inf, np.inf) if ordered.is_float else integer_range(ordered.name)
-            identity[name] = greatest if kind == "LEAST" else least
+    least, greatest = (-np.inf, np.inf) if ordered.is_float else integer_range(ordered.name)
+    for name, ufunc in problem.parts.combine.items():
+        if ufunc is not np.add:
+            identity[name] = greatest if ufunc is np.minimum else least
     return identity.tobytes()
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from harness.devices import DeviceInfo
-from harness.kernels.finish import finishing
+from harness.kernels.finish import BY_ATOMICS, atomic_bits, finishing, has_instructions
 from harness.kernels.geometry import num_groups
 from harness.kernels.plan import Plan
 from harness.kernels.reduction_requirements import scratch_partials
@@ -15,12 +13,8 @@ from harness.problems import Reduction
 from harness.problems.dtypes import Dtype
 from harness.variants.axes import ReductionVariant
 
-_ACROSS_SUB_GROUP: Final[dict[np.ufunc, str]] = {
-    np.minimum: "sub_group_least",
-    np.maximum: "sub_group_greatest",
-}
-"""The functions of the kernel file redux, by which NVIDIA's GPUs combine elements across a sub-group."""
-_REDUX_CAPABILITY = 80
+_REDUX_CAPABILITY: Final = 80
+"""From which on NVIDIA's GPUs have instructions that combine the integers of a sub-group (redux.sync)."""
 
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> Plan:
@@ -29,7 +23,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> P
     finish = finishing(problem, variant, groups)
     return Plan(
         files=_files(problem, variant, device, finish.pieces),
-        macros={**_macros(problem, variant, device), **finish.macros},
+        macros=_macros(problem, variant, device),
         buffers=finish.buffers,
         launches=finish.launches,
         result=finish.result,
@@ -45,7 +39,6 @@ def _files(
     problem: Reduction, variant: ReductionVariant, device: DeviceInfo, finish: tuple[str, ...]
 ) -> tuple[str, ...]:
     folder = "reduction"
-    uses_redux = variant.tree == "sub_group" and _redux_fields(problem, device)
     return (
         "dialect",
         "vector",
@@ -53,11 +46,12 @@ def _files(
         f"{folder}/compare/{variant.compare}",
         f"{folder}/load/{variant.storage}",
         *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),
+        *((f"{folder}/redux",) if _uses_redux(problem, variant, device) else ()),
+        *((f"{folder}/atomics",) if variant.finish in BY_ATOMICS else ()),
         f"{folder}/ops/{problem.parts.kernel}",
         f"{folder}/packing/{variant.packing}",
         *(f"{folder}/packing/{packing}/{problem.parts.kernel}" for packing in _folds(variant.packing)),
         f"stride/{variant.stride}",
-        *((f"{folder}/redux",) if uses_redux else ()),
         f"{folder}/tree/{variant.tree}",
         *(f"{folder}/{piece}" for piece in finish),
         f"{folder}/reduce",
@@ -72,7 +66,6 @@ def _folds(packing: str) -> tuple[str, ...]:
 def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> dict[str, str | int]:
     element = problem.element
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
-    redux = _redux_fields(problem, device)
     return {
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
@@ -95,8 +88,8 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "GROUP_SIZE": variant.group_size,
         "SUB_GROUP_WIDTH": max(1, device.wave_width),
         "SCRATCH_PARTIALS": scratch_partials(variant, device),
-        "USES_REDUX": int(bool(redux)),
-        "REDUX_FIELDS": redux,
+        "USES_REDUX": int(_uses_redux(problem, variant, device)),
+        "ATOMIC_BITS": atomic_bits(problem) if variant.finish in BY_ATOMICS else 0,
     }
 
 
@@ -105,34 +98,7 @@ def _channel(element: Dtype) -> str:
     return "float" if element.is_float else "int" if element.lowest.startswith("(-") else "uint"
 
 
-def _redux_fields(problem: Reduction, device: DeviceInfo) -> str:
-    """The fields of a partial result with what combines each in a sub-group; empty where shuffles must."""
-    parts, fields = problem.parts, problem.partial_fields
-    if device.compute_capability < _REDUX_CAPABILITY:
-        return ""
-    if any(kind == "total" and problem.partial_dtype[name].kind == "f" for name, kind in fields.items()):
-        # There is no instruction that adds floats.
-        return ""
-    ordered = _kind(problem.ordered)
-    functions = {
-        name: f"{_ACROSS_SUB_GROUP[parts.combine[name]]}_{ordered}"
-        if kind == "element"
-        else "sub_group_added"
-        for name, kind in fields.items()
-        if kind != "place"
-    }
-    places = {parts.places[name]: name for name, kind in fields.items() if kind == "place"}
-    return " ".join(
-        f"FIELD_AND_PLACE({name}, {function}, {places[name]}, {problem.place.kernel})"
-        if name in places
-        else f"FIELD({name}, {function})"
-        for name, function in functions.items()
-    )
-
-
-def _kind(element: Dtype) -> str:
-    """The type as which the elements of a sub-group are compared: of 32 or 64 bits."""
-    if element.is_float:
-        return element.kernel
-    signed = element.lowest.startswith("(-")
-    return ("" if signed else "u") + ("long" if element.itemsize > 4 else "int")
+def _uses_redux(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> bool:
+    """Whether instructions combine the partial results of a sub-group, in place of shuffles."""
+    can = device.compute_capability >= _REDUX_CAPABILITY and has_instructions(problem)
+    return can and variant.tree == "sub_group"

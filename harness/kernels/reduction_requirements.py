@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from harness.devices import DeviceInfo
 from harness.kernels import packing
-from harness.kernels.finish import alternating_fields, cell_bits, cell_fields
+from harness.kernels.finish import BY_ATOMICS, atomic_bits, combines_by_atomics
 from harness.kernels.geometry import grid_violations, num_groups
 from harness.problems import Reduction
 from harness.variants.axes import ReductionVariant
 
 ONE_LAUNCH: Final = frozenset({"last_group", "atomic"})
 """The finishes in which a group of the launch sees what the others wrote."""
-
-_FIELDS: Final[dict[str, Callable[[Reduction], dict[str, str]]]] = {
-    "atomic": cell_fields,
-    "alternating": alternating_fields,
-}
-"""The finishes by atomics, with the fields that they combine; none where they cannot."""
 
 TEXEL: Final = 4
 """Elements of a texel."""
@@ -74,7 +67,7 @@ def finish_violations(finish: str, problem: Reduction, device: DeviceInfo) -> li
         found.append(f"finish {finish}: this API cannot order the work-groups of one launch on this device")
     if finish == "flagged":
         found += _flagged_violations(device)
-    if finish in _FIELDS:
+    if finish in BY_ATOMICS:
         found += _atomic_violations(finish, problem, device)
     return found
 
@@ -104,9 +97,9 @@ def _flagged_violations(device: DeviceInfo) -> list[str]:
 
 
 def _atomic_violations(finish: str, problem: Reduction, device: DeviceInfo) -> list[str]:
-    if not _FIELDS[finish](problem):
+    if not combines_by_atomics(problem):
         return [f"finish {finish}: no atomics combine the partial results of {problem.op} on {problem.dtype}"]
-    if cell_bits(problem) == 64 and not device.atomics64:
+    if atomic_bits(problem) == 64 and not device.atomics64:
         return [f"finish {finish}: the device has no atomics on 64 bits"]
     return []
 

@@ -59,12 +59,17 @@ class Reduction:
     @property
     def needs_float64(self) -> bool:
         """Whether elements or partial results are float64."""
-        return self.dtype == "float64" or ("total" in self.parts.fields.values() and self.total == "float64")
+        return self.dtype == "float64" or self.adds_floats
 
     @property
     def total(self) -> str:
         """The type of a sum of the operation's terms: int64, uint64 or float64."""
         return self.parts.total_of(self.element, self.size)
+
+    @property
+    def adds_floats(self) -> bool:
+        """Whether partial results are sums in floating point."""
+        return "total" in self.parts.fields.values() and self.total == "float64"
 
     @property
     def label(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.kernels.finish import MERGED_PER_ITEM, PLACE_BYTES, PLACES, alternating_fields
+from harness.kernels.finish import MERGED_PER_ITEM, PLACE_BYTES, PLACES, combines_by_atomics
 from harness.kernels.geometry import MAX_GROUPS
 from harness.kernels.plan import Buffer, Plan, Scalar, Source
 from harness.kernels.planner import plan
@@ -166,8 +166,8 @@ def test_a_missing_macro_is_refused_by_name(dialect: Dialect, kind: str) -> None
             "GROUP_SIZE",
             "VECTOR_WIDTH",
             "LOADS_IN_FLIGHT",
-            "REDUX_FIELDS",
-            "CELL_FIELDS",
+            "USES_REDUX",
+            "ATOMIC_BITS",
         },
         "laplace": {"CENTRE", "EDGE", "CORNER", "CHANNELS", "HALO_LOAD", "BORDER_VALUE", "GROUP_HEIGHT"},
         "bandwidth": {"STORED", "VECTOR_WIDTH", "VECTOR_BYTES", "LOADS_IN_FLIGHT", "GROUP_SIZE"},
@@ -270,7 +270,7 @@ def test_what_changes_places_is_no_sources_own() -> None:
     assert {made.initial[name] for name in made.ring} == {(2**31 - 1).to_bytes(4, "little")}
     assert {made.buffers[name] for name in made.ring} == {PLACE_BYTES}
     problems = [Reduction(op, dtype, (9,)) for op in OPS for dtype in DTYPES]
-    sizes = {each.partial_dtype.itemsize for each in problems if alternating_fields(each)}
+    sizes = {each.partial_dtype.itemsize for each in problems if combines_by_atomics(each)}
     assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
     with pytest.raises(ValueError, match="each source has its own"):
         replace(made, per_source=True)

@@ -1,4 +1,4 @@
-// Each group combines its partial result into the answer by an atomic operation whose result is not needed, and one
+// Each group combines its partial result into the answer by atomic operations whose results are not needed, and one
 // group resets the spare answer for the next call: the buffers alternate from call to call. There is no ticket, no
 // fence, and no group waits for another; the call ends with the last atomic.
 
@@ -6,67 +6,9 @@
 #define FINISH_ARGUMENTS , spare
 #define FINISH_LOCALS
 
-// differs: OpenCL C has other names for atomics on 64 bits, and for the bits of a float; CUDA C++ has these atomics for
-// long long.
-#if CELL_BITS == 64
-#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-typedef long bits_t;
-typedef ulong ubits_t;
-#define BITS(value) as_long(value)
-#define ATOMIC(op, cell, value) atom_##op(cell, value)
-#else
-typedef int bits_t;
-typedef uint ubits_t;
-#define BITS(value) as_int(value)
-#define ATOMIC(op, cell, value) atomic_##op(cell, value)
-#endif
-#define MIN_INTO(type, cell, value) ATOMIC(min, (volatile __global type *)(cell), (type)(value))
-#define MAX_INTO(type, cell, value) ATOMIC(max, (volatile __global type *)(cell), (type)(value))
-#define ADD_INTO(type, cell, value) ATOMIC(add, (volatile __global type *)(cell), (type)(value))
-// end differs
-
-#if CELL_IS_FLOAT
-// Non-negative floats are ordered as their bits, negative ones in reverse. As signed integers all non-negative floats
-// are above all negative ones; as unsigned integers, below. NaN becomes the value that neither order replaces.
-inline void least_into(__global CELL *cell, CELL value) {
-  const bits_t bits = value != value ? (bits_t)-1 : BITS(value);
-  if (bits >= 0)
-    MIN_INTO(bits_t, cell, bits);
-  else
-    MAX_INTO(ubits_t, cell, bits);
-}
-inline void greatest_into(__global CELL *cell, CELL value) {
-  const bits_t bits = value != value ? (bits_t)((ubits_t)-1 >> 1) : BITS(value);
-  if (bits >= 0)
-    MAX_INTO(bits_t, cell, bits);
-  else
-    MIN_INTO(ubits_t, cell, bits);
-}
-#else
-#define IS_SIGNED ((CELL)-1 < (CELL)1)
-inline void least_into(__global CELL *cell, CELL value) {
-  if (IS_SIGNED)
-    MIN_INTO(bits_t, cell, value);
-  else
-    MIN_INTO(ubits_t, cell, value);
-}
-inline void greatest_into(__global CELL *cell, CELL value) {
-  if (IS_SIGNED)
-    MAX_INTO(bits_t, cell, value);
-  else
-    MAX_INTO(ubits_t, cell, value);
-}
-#endif
-#define LEAST_INTO(cell, value) least_into(cell, value)
-#define GREATEST_INTO(cell, value) greatest_into(cell, value)
-#define ADDED_INTO(cell, value) ADD_INTO(ubits_t, cell, value)
-
 inline void combine_groups(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
                            uint local_id FINISH_PARAMETERS) {
   if (local_id != 0) return;
-#define FIELD(name, KIND) KIND##_INTO(&partials->name, mine.name);
-  CELL_FIELDS
-#undef FIELD
+  combine_into(partials, mine);
   if (get_group_id(0) == 0) *spare = identity();
 }

@@ -25,3 +25,20 @@ inline partial_t combine(partial_t a, partial_t b) {
   a.highest = GREATER(b.highest, a.highest);
   return a;
 }
+
+#if USES_REDUX
+// Combines the partial results of the lanes of a sub-group in `mask`.
+inline partial_t combine_lanes(partial_t partial, uint mask) {
+  partial.lowest = redux_min(partial.lowest, mask);
+  partial.highest = redux_max(partial.highest, mask);
+  return partial;
+}
+#endif
+
+#if ATOMIC_BITS
+// Combines a partial result into one in memory.
+inline void combine_into(__global partial_t *memory, partial_t partial) {
+  min_into(&memory->lowest, partial.lowest);
+  max_into(&memory->highest, partial.highest);
+}
+#endif

@@ -29,6 +29,21 @@ inline found_t nothing(void) {
   return found;
 }
 
+#if ELEMENT_BITS <= 32
+// A value as an unsigned number in the order of the values. -0.0 equals 0.0; NaN becomes `of_nan`, beyond all numbers
+// at the end that is looked for.
+inline uint in_order(KEPT value, uint of_nan) {
+#if ELEMENT_IS_FLOAT
+  const int bits = value == 0 ? 0 : FLOAT_BITS(value);
+  return value != value ? of_nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
+#elif LOWEST < 0
+  return (uint)value ^ 0x80000000u;
+#else
+  return value;
+#endif
+}
+#endif
+
 #if IS_KEYED
 // A partial result. Value and position are one number, the key: the upper half is the value as an unsigned number in
 // the order of the values, the lower half the position, complemented for the highest. So the least key is the first of
@@ -39,34 +54,21 @@ typedef struct {
   ulong highest;
 } partial_t;
 
-#if ELEMENT_IS_FLOAT
-// differs: OpenCL C has another name for the bits of a float.
-#define BITS_OF(value) as_int(value)
-// end differs
-
-// The bits of a value as an unsigned number in the order of the values. -0.0 equals 0.0; NaN becomes `of_nan`, beyond
-// all numbers at the end that is looked for.
-inline uint in_order(KEPT value, uint of_nan) {
-  const int bits = value == 0 ? 0 : BITS_OF(value);
-  return value != value ? of_nan : (uint)bits ^ ((uint)(bits >> 31) | 0x80000000u);
-}
-#else
-inline uint in_order(KEPT value, uint of_nan) {
-#if LOWEST < 0
-  return (uint)value ^ 0x80000000u;
-#else
-  return value;
-#endif
-}
-#endif
-#define LOWEST_IN_ORDER(value) in_order(value, 0u)
-#define HIGHEST_IN_ORDER(value) in_order(value, 0xffffffffu)
-
 inline partial_t partial_of(found_t found) {
   partial_t partial;
-  partial.lowest = (ulong)LOWEST_IN_ORDER(found.lowest) << 32 | found.lowest_at;
-  partial.highest = (ulong)HIGHEST_IN_ORDER(found.highest) << 32 | (uint)~found.highest_at;
+  partial.lowest = (ulong)in_order(found.lowest, 0u) << 32 | found.lowest_at;
+  partial.highest = (ulong)in_order(found.highest, 0xffffffffu) << 32 | (uint)~found.highest_at;
   return partial;
+}
+
+// What partial_of was given. Only packed integers need it.
+inline found_t found_in(partial_t partial) {
+  found_t found;
+  found.lowest_at = (uint)partial.lowest;
+  found.highest_at = (uint)~partial.highest;
+  found.lowest = (KEPT)in_order((KEPT)(partial.lowest >> 32), 0u);
+  found.highest = (KEPT)in_order((KEPT)(partial.highest >> 32), 0u);
+  return found;
 }
 
 inline partial_t identity(void) {
@@ -82,22 +84,32 @@ inline partial_t combine(partial_t a, partial_t b) {
   return a;
 }
 
-#define LOWEST_AT(partial) ((uint)(partial).lowest)
-#define HIGHEST_AT(partial) ((uint) ~(partial).highest)
-#define IS_LOWEST(x, partial) (LOWEST_IN_ORDER(x) == (uint)((partial).lowest >> 32))
-#define IS_HIGHEST(x, partial) (HIGHEST_IN_ORDER(x) == (uint)((partial).highest >> 32))
-
-inline partial_t placed(partial_t partial, ulong lowest_at, ulong highest_at) {
-  partial.lowest = partial.lowest >> 32 << 32 | (uint)lowest_at;
-  partial.highest = partial.highest >> 32 << 32 | (uint)~highest_at;
+#if USES_REDUX
+// Combines the partial results of the lanes of a sub-group in `mask`.
+inline partial_t combine_lanes(partial_t partial, uint mask) {
+  partial.lowest = redux_min(partial.lowest, mask);
+  partial.highest = redux_max(partial.highest, mask);
   return partial;
 }
+#endif
+
+#if ATOMIC_BITS
+// Combines a partial result into one in memory.
+inline void combine_into(__global partial_t *memory, partial_t partial) {
+  min_into(&memory->lowest, partial.lowest);
+  max_into(&memory->highest, partial.highest);
+}
+#endif
 #else
 // A partial result: of a work-item, a group or a launch.
 typedef found_t partial_t;
 
 inline partial_t partial_of(found_t found) {
   return found;
+}
+
+inline found_t found_in(partial_t partial) {
+  return partial;
 }
 
 inline partial_t identity(void) {
@@ -116,16 +128,18 @@ inline partial_t combine(partial_t a, partial_t b) {
   return a;
 }
 
-#define LOWEST_AT(partial) (partial).lowest_at
-#define HIGHEST_AT(partial) (partial).highest_at
-#define IS_LOWEST(x, partial) IS_SAME(x, (partial).lowest)
-#define IS_HIGHEST(x, partial) IS_SAME(x, (partial).highest)
-
-inline partial_t placed(partial_t partial, ulong lowest_at, ulong highest_at) {
-  partial.lowest_at = lowest_at;
-  partial.highest_at = highest_at;
-  return partial;
+#if USES_REDUX
+// Combines the partial results of the lanes of a sub-group in `mask`: each extreme, then its lowest position among the
+// lanes that have it.
+inline partial_t combine_lanes(partial_t own, uint mask) {
+  partial_t all;
+  all.lowest = redux_min(own.lowest, mask);
+  all.lowest_at = redux_min(IS_SAME(own.lowest, all.lowest) ? own.lowest_at : (PLACE)-1, mask);
+  all.highest = redux_max(own.highest, mask);
+  all.highest_at = redux_min(IS_SAME(own.highest, all.highest) ? own.highest_at : (PLACE)-1, mask);
+  return all;
 }
+#endif
 #endif
 
 inline partial_t make_partial(ELEMENT element, ulong position) {

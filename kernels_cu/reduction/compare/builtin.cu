@@ -6,10 +6,6 @@
 #define LESSER(x, kept) min(x, kept)
 #define GREATER(x, kept) max(x, kept)
 #elif ELEMENT_BITS == 32 && COMPUTE_CAPABILITY >= 80
-// differs: OpenCL C compares vectors as a whole, so that the functions exist for them too.
-#define OVERLOADED
-// end differs
-
 __device__ inline float OVERLOADED lesser(float x, float kept) {
   asm("min.NaN.f32 %0, %1, %0;" : "+f"(kept) : "f"(x));
   return kept;

@@ -21,3 +21,18 @@ __device__ inline partial_t combine(partial_t a, partial_t b) {
   a.highest = GREATER(b.highest, a.highest);
   return a;
 }
+
+#if USES_REDUX
+// Combines the partial results of the lanes of a sub-group in `mask`.
+__device__ inline partial_t combine_lanes(partial_t partial, uint mask) {
+  partial.highest = redux_max(partial.highest, mask);
+  return partial;
+}
+#endif
+
+#if ATOMIC_BITS
+// Combines a partial result into one in memory.
+__device__ inline void combine_into(partial_t *memory, partial_t partial) {
+  max_into(&memory->highest, partial.highest);
+}
+#endif

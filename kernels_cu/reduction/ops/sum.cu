@@ -21,3 +21,18 @@ __device__ inline partial_t combine(partial_t a, partial_t b) {
   a.total += b.total;
   return a;
 }
+
+#if USES_REDUX
+// Combines the partial results of the lanes of a sub-group in `mask`.
+__device__ inline partial_t combine_lanes(partial_t partial, uint mask) {
+  partial.total = redux_add((ulong)partial.total, mask);
+  return partial;
+}
+#endif
+
+#if ATOMIC_BITS
+// Combines a partial result into one in memory.
+__device__ inline void combine_into(partial_t *memory, partial_t partial) {
+  add_into(&memory->total, partial.total);
+}
+#endif

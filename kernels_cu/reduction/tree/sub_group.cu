@@ -28,17 +28,7 @@ __device__ inline uint shuffled_down(uint word, uint reach) {
 // Combines the partial results of the first `count` lanes of a sub-group, a power of two, in its first lane.
 __device__ inline partial_t combine_sub_group(partial_t mine, uint count) {
 #if USES_REDUX
-#define FIELD(name, across_sub_group) mine.name = across_sub_group(mine.name, SUB_GROUP_MASK);
-// The lowest position among the lanes that have the extreme of the sub-group.
-#define FIELD_AND_PLACE(name, across_sub_group, place, place_t)                                                     \
-  {                                                                                                                 \
-    const partial_t own = mine;                                                                                     \
-    mine.name = across_sub_group(own.name, SUB_GROUP_MASK);                                                         \
-    mine.place = sub_group_least_##place_t(IS_SAME(own.name, mine.name) ? own.place : (place_t)-1, SUB_GROUP_MASK); \
-  }
-  REDUX_FIELDS
-#undef FIELD_AND_PLACE
-#undef FIELD
+  mine = combine_lanes(mine, SUB_GROUP_MASK);
 #else
 #pragma unroll
   for (uint reach = count / 2; reach > 0; reach /= 2) {

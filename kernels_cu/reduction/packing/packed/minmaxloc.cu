@@ -61,18 +61,23 @@ __device__ inline partial_t component_partial(accumulator_t accumulator, int at)
 // Work-items keep the positions of vectors only. Once for a group, this finds in that vector the position of the first
 // element that has the extreme. All loads are independent, and the last match is the first element.
 __device__ inline partial_t located(partial_t partial, SOURCE source, ulong length) {
-  const ulong lowest_from = LOWEST_AT(partial);
-  const ulong highest_from = HIGHEST_AT(partial);
+  found_t found = found_in(partial);
+  const uint lowest = in_order(found.lowest, 0u);
+  const uint highest = in_order(found.highest, 0u);
+  const ulong lowest_from = found.lowest_at;
+  const ulong highest_from = found.highest_at;
   ulong lowest_at = lowest_from;
   ulong highest_at = highest_from;
 #pragma unroll
   for (int at = VECTOR_WIDTH - 1; at >= 0; --at) {
-    if (lowest_from + at < length && IS_LOWEST(load_element(source, lowest_from + at), partial)) {
+    if (lowest_from + at < length && in_order(load_element(source, lowest_from + at), 0u) == lowest) {
       lowest_at = lowest_from + at;
     }
-    if (highest_from + at < length && IS_HIGHEST(load_element(source, highest_from + at), partial)) {
+    if (highest_from + at < length && in_order(load_element(source, highest_from + at), 0u) == highest) {
       highest_at = highest_from + at;
     }
   }
-  return placed(partial, lowest_at, highest_at);
+  found.lowest_at = lowest_at;
+  found.highest_at = highest_at;
+  return partial_of(found);
 }
