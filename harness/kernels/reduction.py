@@ -44,7 +44,7 @@ def _files(
         "vector",
         "words",
         f"{folder}/compare/{variant.compare}",
-        f"{folder}/load/{variant.storage}",
+        f"{folder}/storage/{variant.storage}",
         *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),
         *((f"{folder}/redux",) if _uses_redux(problem, variant, device) else ()),
         *((f"{folder}/atomics",) if variant.finish in BY_ATOMICS else ()),

@@ -1,7 +1,7 @@
 // The reduction kernel: a work-item accumulates its part of the source, a group reduces its work-items, then the
 // groups are combined. It uses, of the files before it:
 //   vectors_of_item     range_t, the vectors that a work-item reads (stride/)
-//   SOURCE, LOADED, LOAD, load_element   the source and one load from it (load/, packing/)
+//   SOURCE, LOADED, LOAD, load_element   the source and one load from it (storage/, packing/)
 //   accumulator_t, empty_accumulator, accumulate   what a work-item keeps, and its update by one load (packing/*/)
 //   ACCUMULATES_BATCHES, accumulate_batch   whether, and how, all loads in flight are added at once (packing/*/)
 //   COMPONENTS, component_partial   the partial results that an accumulator holds, and one of them (packing/*/)
