@@ -24,6 +24,7 @@ class Entry:
     does not install.
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
+    ``narrow_sums``: whether its plain call adds narrow floats in their own type; it is measured so, too.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Entry:
     packages: tuple[str, ...]
     by_hand: str = ""
     by_default: bool = True
+    narrow_sums: bool = False
 
     @property
     def remedy(self) -> str:
@@ -75,6 +77,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "CuPy's own reductions and filters",
             packages=("cupy*", *_CUPTI),
+            narrow_sums=True,
         ),
         Entry(
             "cupy_no_cub",
@@ -83,6 +86,7 @@ REGISTRY: dict[str, Entry] = {
             "CuPy's reductions without CUB",
             packages=("cupy*", *_CUPTI),
             by_default=False,
+            narrow_sums=True,
         ),
         Entry(
             "pyopencl_array",
@@ -106,6 +110,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "CUB's reductions in C++",
             packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
+            narrow_sums=True,
         ),
         Entry(
             "cuda_compute",
@@ -121,6 +126,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "NVIDIA's NPP through ctypes",
             packages=("nvidia-npp*", *_NVRTC, *_CUPTI),
+            narrow_sums=True,
         ),
         Entry(
             "torch",
@@ -128,6 +134,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "PyTorch's reductions",
             packages=("torch", *_NVRTC, *_CUPTI),
+            narrow_sums=True,
         ),
         Entry(
             "opencv",

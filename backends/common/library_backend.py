@@ -43,9 +43,11 @@ class LibraryBackend(Backend):
     """A library's own functions: no variants, no limits, and of the problems those that it has.
 
     ``adds_others``: whether it has sums of something else than the elements themselves.
+    ``narrow_sums``: whether its plain call adds narrow floats in their own type.
     """
 
     adds_others: ClassVar[bool] = False
+    narrow_sums: ClassVar[bool] = False
 
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         if not isinstance(problem, (Reduction, Laplace)):
@@ -56,15 +58,21 @@ class LibraryBackend(Backend):
         if problem.source_bytes > limit:
             return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
         if isinstance(problem, Reduction):
-            if problem.parts.adds_others and not self.adds_others:
-                return f"no function of this library is used for {problem.op} here"
-            return self._lacks_reduction(problem)
+            return self._lacks_accumulator(problem, variant) or self._lacks_reduction(problem, variant)
         return self._lacks_laplace(problem)
+
+    def _lacks_accumulator(self, problem: Reduction, variant: LibraryVariant) -> str | None:
+        """Why the library cannot add what the problem and the variant ask for; None when it can."""
+        if problem.parts.adds_others and not self.adds_others:
+            return f"no function of this library is used for {problem.op} here"
+        if variant.accumulator == "element" and not (self.narrow_sums and problem.narrower_accumulator):
+            return f"this library adds {problem.label} in no narrower type than our kernels"
+        return None
 
     def default_variant(self, problem: Problem) -> Variant:
         return LibraryVariant()
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         """Why the library cannot run this reduction; None when it can."""
         return None
 

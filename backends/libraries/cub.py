@@ -21,7 +21,7 @@ from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendError
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 SOURCE = Path(__file__).with_name("cub_reductions.cu")
 C_TYPES = {
@@ -44,6 +44,7 @@ class CubBackend(DriverBackend):
     """One CUDA device; CUB on our stream."""
 
     name: ClassVar[str] = "cub"
+    narrow_sums: ClassVar[bool] = True
 
     @classmethod
     def _device_count(cls) -> int:
@@ -55,10 +56,12 @@ class CubBackend(DriverBackend):
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
+        assert isinstance(variant, LibraryVariant)
         self._activate()
-        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem))
+        total = problem.total if variant.accumulator == "wide" else problem.dtype
+        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem.dtype, total))
         reduce = getattr(library, f"reduce_{problem.op}")
-        types = {"element": problem.dtype, "total": problem.total, "count": "uint64"}
+        types = {"element": problem.dtype, "total": total, "count": "uint64"}
         accumulator = types[_ANSWERS[problem.op]]
         answer = self._new((len(problem.parts.fields),), np.dtype(accumulator))
         length, stream = ctypes.c_ulonglong(problem.size), ctypes.c_void_p(int(self._stream))
@@ -75,7 +78,7 @@ class CubBackend(DriverBackend):
             )
         return PreparedCalls(self, problem, Calls(each, accumulator))
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _ANSWERS:
             return f"CUB's reductions are not used for {problem.op} here"
         if problem.dtype not in C_TYPES:
@@ -86,10 +89,9 @@ class CubBackend(DriverBackend):
         return "CUB has no filters"
 
 
-def macros(problem: Reduction) -> dict[str, str]:
-    """What CUB's reductions are compiled with for the elements of a problem."""
-    total = problem.total if problem.op == "sum" else Reduction("sum", problem.dtype, problem.shape).total
-    return {"ELEMENT": C_TYPES[problem.dtype], "TOTAL": C_TYPES[total]}
+def macros(dtype: str, total: str) -> dict[str, str]:
+    """What CUB's reductions are compiled with for elements and sums of these types."""
+    return {"ELEMENT": C_TYPES[dtype], "TOTAL": C_TYPES[total]}
 
 
 def _run(function: Any, *arguments: Any) -> None:

@@ -22,7 +22,7 @@ from backends.errors import BackendUnavailable
 from backends.libraries.cub import C_TYPES
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _HOW_TO_GET = "pip install 'cuda-cccl[cu13]', and NVIDIA's driver"
 
@@ -112,7 +112,7 @@ class CudaComputeBackend(DriverBackend):
         accumulator = next(iter(accumulators), form.result).name
         return PreparedCalls(self, problem, Calls(each, accumulator, form.note))
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _FORMS:
             return f"cuda.compute is not used for {problem.op} here"
         if problem.dtype not in C_TYPES:

@@ -13,6 +13,7 @@ import numpy as np
 from backends.common.library_backend import Calls, each, field_types
 from harness.devices import Array
 from harness.problems import Laplace, Reduction
+from harness.variants.axes import LibraryVariant
 
 _CALLS = {1: "", 2: "two calls, min and max", 4: "four calls: min, max, argmin and argmax"}
 """What a reader must know of an answer with so many values: CuPy has no function that gives several."""
@@ -27,9 +28,9 @@ _MODES = {
 """OpenCV's borders by SciPy's names. In CuPy's filters ``wrap`` means ``grid-wrap``, as here."""
 
 
-def reductions(problem: Reduction, arrays: Sequence[Any]) -> Calls:
+def reductions(problem: Reduction, variant: LibraryVariant, arrays: Sequence[Any]) -> Calls:
     """CuPy's reductions. They allocate their result: an ``out`` would cost them a copy."""
-    total = np.dtype(problem.total)
+    total = np.dtype(problem.total if variant.accumulator == "wide" else problem.dtype)
     functions: dict[str, Callable[[Any], Any]] = {
         "lowest": cupy.min,
         "highest": cupy.max,

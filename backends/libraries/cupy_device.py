@@ -20,7 +20,7 @@ from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfD
 from backends.libraries import cupy_calls
 from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _OUT_OF_MEMORY = 2
 """cudaErrorMemoryAllocation."""
@@ -41,6 +41,7 @@ def typed_errors(doing: str) -> Iterator[None]:
 class CupyLibrary(NvidiaBackend, LibraryBackend):
     """One CUDA device through CuPy, one stream."""
 
+    narrow_sums: ClassVar[bool] = True
     accelerators: ClassVar[tuple[str, ...]]
     """The libraries that CuPy's reductions may use; the setting is the process's, made before each use."""
 
@@ -99,13 +100,13 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         arrays = [source.handle for source in sources]
         with typed_errors(f"preparing {problem.label}"):
             self._activate()
-            if isinstance(problem, Reduction):
-                return PreparedCalls(self, problem, self._reductions(problem, arrays))
+            if isinstance(problem, Reduction) and isinstance(variant, LibraryVariant):
+                return PreparedCalls(self, problem, self._reductions(problem, variant, arrays))
             assert isinstance(problem, Laplace)
             return PreparedCalls(self, problem, cupy_calls.filters(problem, arrays))
 
-    def _reductions(self, problem: Reduction, arrays: Sequence[Any]) -> Calls:
-        calls = cupy_calls.reductions(problem, arrays)
+    def _reductions(self, problem: Reduction, variant: LibraryVariant, arrays: Sequence[Any]) -> Calls:
+        calls = cupy_calls.reductions(problem, variant, arrays)
         return replace(
             calls, note=joined(calls.note, f"accelerators: {', '.join(self.accelerators) or 'none'}")
         )

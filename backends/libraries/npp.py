@@ -21,7 +21,8 @@ from backends.cuda.driver import DeviceView, DriverBackend, call
 from backends.errors import BackendError, BackendUnavailable
 from backends.libraries.npp_functions import (
     FILTERS,
-    REDUCTIONS,
+    IMAGE_REDUCTIONS,
+    SIGNAL_REDUCTIONS,
     Context,
     Function,
     Point,
@@ -30,12 +31,14 @@ from backends.libraries.npp_functions import (
 )
 from harness.devices import DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _VERSION = "13"
 _HOW_TO_GET = "pip install nvidia-npp, or install the CUDA toolkit with its NPP"
 _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
+_LONGEST_ROW, _SHORTEST_ROW = 2**13, 2**7
+"""Of a folded source, in elements."""
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
 _MAX_COUNT = 2**15
@@ -49,6 +52,7 @@ class NppBackend(DriverBackend):
     """One CUDA device; NPP's functions on our stream."""
 
     name: ClassVar[str] = "npp"
+    narrow_sums: ClassVar[bool] = True
 
     def __init__(self, info: DeviceInfo) -> None:
         super().__init__(info)
@@ -73,7 +77,8 @@ class NppBackend(DriverBackend):
         return PreparedCalls(self, problem, self._filters(problem, views))
 
     def _reductions(self, problem: Reduction, views: Sequence[DeviceView]) -> Calls:
-        function = REDUCTIONS[problem.op, problem.dtype]
+        function = _function(problem)
+        assert function is not None
         size = (ctypes.c_size_t(problem.size),) if function.signal else _image(problem)
         scratch = self._new((self._scratch_bytes(function, size),), np.dtype(np.uint8))
         results = [self._new((1,), np.dtype(dtype)) for dtype in function.results]
@@ -111,14 +116,16 @@ class NppBackend(DriverBackend):
             each.append(BoundCall(partial(_run, run, *arguments), (target,), (view,)))
         return Calls(each, note=name)
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
-        function = REDUCTIONS.get((problem.op, problem.dtype))
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
+        function = _function(problem)
         if problem.parts.places:
             return "NPP's MinMaxIndx does not say which of equal extremes it names"
         if function is None:
             return f"NPP has no function for {problem.op} of {problem.dtype}"
         if not function.signal and max(_row_bytes(problem), problem.size) > _MAX_SIDE:
             return f"NPP's images have sides of at most {_MAX_SIDE}, of bytes a row and of pixels"
+        if problem.op == "sum" and problem.dtype == "float32" and variant.accumulator == "wide":
+            return "NPP adds float32 in float32"
         return None if function.signal else _overflow(problem)
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
@@ -142,9 +149,29 @@ def _run(function: Any, *arguments: Any) -> None:
         raise BackendError(f"NPP, {function.__name__}: status {status}")
 
 
-def _width(problem: Reduction) -> int:
-    """Elements of a row: the problem's last axis."""
+def _function(problem: Reduction) -> Function | None:
+    """The faster of NPP's functions for a reduction: of one row that for signals."""
+    image = IMAGE_REDUCTIONS.get((problem.op, problem.dtype))
+    signal = SIGNAL_REDUCTIONS.get((problem.op, problem.dtype))
+    is_row = _given_width(problem) == problem.size
+    return (signal or image) if is_row else (image or signal)
+
+
+def _given_width(problem: Reduction) -> int:
+    """Elements of the problem's last axis."""
     return problem.shape[-1] if problem.shape else 1
+
+
+@cache
+def _width(problem: Reduction) -> int:
+    """Elements of a row of the image as which NPP reads a source: of one row it is folded into several, as
+    NPP's functions run one row by few threads. A length without a fitting divisor stays one row.
+    """
+    given = _given_width(problem)
+    if given < problem.size or given <= _LONGEST_ROW:
+        return given
+    fitting = (width for width in range(_LONGEST_ROW, _SHORTEST_ROW - 1, -1) if given % width == 0)
+    return next(fitting, given)
 
 
 def _image(problem: Reduction) -> tuple[Size]:
@@ -163,10 +190,8 @@ def _overflow(problem: Reduction) -> str | None:
         return f"NPP miscounts in rows of more than {_MAX_COUNT} elements, such as these {width}"
     if problem.op == "count_nonzero" and problem.size > _MAX_COUNT_OF_ALL:
         return f"NPP miscounts among more than {_MAX_COUNT_OF_ALL} elements, such as these {problem.size}"
-    if problem.op != "sum":
+    if problem.op != "sum" or problem.element.is_float:
         return None
-    if problem.element.is_float:
-        return f"NPP adds {problem.dtype} in {problem.dtype}"
     if width * _largest(problem) > _MAX_SUM:
         return f"NPP adds the {width} {problem.dtype} of a row in 32 bits, which may overflow"
     return None

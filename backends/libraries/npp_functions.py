@@ -65,7 +65,9 @@ class Function:
 
 
 _IMAGES = {"uint8": "8u", "uint16": "16u", "int16": "16s", "float32": "32f"}
-_SIGNALS = {"int32": "32s", "float64": "64f"}
+_SIGNALS = {"int16": "16s", "int32": "32s", "float32": "32f", "float64": "64f"}
+_MORE_SIGNALS = {**_SIGNALS, "uint8": "8u", "uint16": "16u", "uint32": "32u"}
+"""The types of both extremes at once."""
 
 
 def _image(what: str, suffix: str, *results: str, **order: Any) -> Function:
@@ -78,28 +80,34 @@ def _signal(what: str, suffix: str, *results: str) -> Function:
     return Function(f"npps{what}_{suffix}_Ctx", f"npps{what}GetBufferSize_{suffix}_Ctx", results, signal=True)
 
 
-def _reductions() -> Iterator[tuple[tuple[str, str], Function]]:
+def _image_reductions() -> Iterator[tuple[tuple[str, str], Function]]:
     for dtype, suffix in _IMAGES.items():
         yield ("min", dtype), _image("Min", suffix, dtype, scratch_last=False)
         yield ("max", dtype), _image("Max", suffix, dtype, scratch_last=False)
         yield ("minmax", dtype), _image("MinMax", suffix, dtype, dtype)
         yield ("sum", dtype), _image("Sum", suffix, "float64", scratch_last=False)
-    for dtype, suffix in _SIGNALS.items():
-        yield ("min", dtype), _signal("Min", suffix, dtype)
-        yield ("max", dtype), _signal("Max", suffix, dtype)
-        yield ("minmax", dtype), _signal("MinMax", suffix, dtype, dtype)
-    yield ("minmax", "uint32"), _signal("MinMax", "32u", "uint32", "uint32")
-    yield ("sum", "float64"), _signal("Sum", "64f", "float64")
     # Of bytes alone the values that are not zero are one range.
     inside = ((ctypes.c_ubyte, 1), (ctypes.c_ubyte, 255))
     yield ("count_nonzero", "uint8"), _image("CountInRange", "8u", "int32", extra=inside)
 
 
-REDUCTIONS = {
-    **dict(_reductions()),
+def _signal_reductions() -> Iterator[tuple[tuple[str, str], Function]]:
+    for dtype, suffix in _SIGNALS.items():
+        yield ("min", dtype), _signal("Min", suffix, dtype)
+        yield ("max", dtype), _signal("Max", suffix, dtype)
+    for dtype, suffix in _MORE_SIGNALS.items():
+        yield ("minmax", dtype), _signal("MinMax", suffix, dtype, dtype)
+    yield ("sum", "float32"), _signal("Sum", "32f", "float32")
+    yield ("sum", "float64"), _signal("Sum", "64f", "float64")
+
+
+IMAGE_REDUCTIONS = {
+    **dict(_image_reductions()),
     ("sum", "uint8"): _image("Sum", "8u64s", "int64", scratch_last=False),
 }
-"""By operation and element type."""
+"""Of images, by operation and element type."""
+SIGNAL_REDUCTIONS = dict(_signal_reductions())
+"""Of signals: one row of any length."""
 
 FILTERS = {"uint8": "8u", "int16": "16s", "float32": "32f"}
 """The types of NPP's Laplace filter."""

@@ -14,7 +14,7 @@ from backends.libraries import opencv_calls
 from backends.libraries.host import HostBackend
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 
 class OpenCvBackend(HostBackend):
@@ -40,7 +40,7 @@ class OpenCvBackend(HostBackend):
         accumulator = opencv_calls.accumulator(problem)
         return PreparedCalls(self, problem, Calls(calls, accumulator, note, result_location="host"))
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         return opencv_calls.lacks_reduction(problem)
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:

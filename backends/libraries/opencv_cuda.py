@@ -21,7 +21,7 @@ from backends.errors import BackendError, BackendUnavailable
 from backends.libraries import opencv_calls
 from harness.devices import Array, DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _cuda: Any = getattr(cv2, "cuda", None)
 """The module, whose functions OpenCV's stubs know only where it was built with CUDA."""
@@ -85,7 +85,7 @@ class OpenCvCudaBackend(DriverBackend):
         with self._typed_errors("waiting for the stream"):
             _cuda.Stream_Null().waitForCompletion()
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _REDUCTIONS:
             return f"cv2.cuda's functions are not used for {problem.op} here"
         if problem.dtype not in _TYPES:

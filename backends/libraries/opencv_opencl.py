@@ -23,7 +23,7 @@ from backends.libraries import opencv_calls
 from backends.opencl.device import all_devices, describe, device_at
 from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _NO_MEMORY = -4
 """cv::Error::StsNoMem."""
@@ -110,7 +110,7 @@ class OpenCvOpenClBackend(LibraryBackend):
     def _close(self) -> None:
         """Nothing to free: OpenCV keeps its device until the process ends."""
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.dtype not in _KERNEL_TYPES:
             return f"OpenCV's OpenCL kernels know no {problem.dtype}"
         if problem.op == "sum":

@@ -25,7 +25,7 @@ from backends.cuda.pycuda_device import PycudaBackend, bytes_of
 from backends.errors import BackendUnavailable
 from harness.devices import Array, DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _MAX_SIZE = 2**32 - 1
 """The generated kernels count in unsigned int."""
@@ -80,7 +80,7 @@ class PycudaArrayBackend(PycudaBackend, LibraryBackend):
             source.shape, source.dtype, allocator=self._pool.allocate, gpudata=source.handle
         )
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if not {"lowest", "highest", "total"} >= problem.parts.fields.keys():
             return f"pycuda.gpuarray has no {problem.op}"
         if problem.dtype == "float16":

@@ -17,7 +17,7 @@ from backends.common.library_backend import Calls, LibraryBackend, PreparedCalls
 from backends.opencl.device import OpenClDevice, typed_errors
 from harness.devices import Array, DeviceArray, DeviceInfo
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lowest": cl_array.min,
@@ -64,7 +64,7 @@ class PyopenclArrayBackend(OpenClDevice, LibraryBackend):
             self._queue, source.shape, source.dtype, allocator=self._pool, data=source.handle
         )
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op == "count_nonzero":
             return "pyopencl.array does not count"
         if problem.dtype == "float16":

@@ -16,7 +16,7 @@ from backends.cuda.driver import DriverBackend
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
 from harness.devices import Array, DeviceArray, DeviceInfo
 from harness.problems import Laplace, Problem, Reduction
-from harness.variants.axes import Variant
+from harness.variants.axes import LibraryVariant, Variant
 
 _UNSIGNED = frozenset({"uint16", "uint32", "uint64"})
 """Types that PyTorch stores, but hardly computes with."""
@@ -26,6 +26,7 @@ class TorchBackend(DriverBackend):
     """One CUDA device through PyTorch, on our stream; what calls allocate comes from PyTorch's cache."""
 
     name: ClassVar[str] = "torch"
+    narrow_sums: ClassVar[bool] = True
 
     def __init__(self, info: DeviceInfo) -> None:
         self._torch_stream: Any = None
@@ -52,9 +53,12 @@ class TorchBackend(DriverBackend):
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         assert isinstance(problem, Reduction)
+        assert isinstance(variant, LibraryVariant)
         self._activate()
         reduce = _FUNCTIONS[problem.op]
         total = "float64" if problem.element.is_float else "int64"
+        if variant.accumulator == "element":
+            reduce, total = _plain_sum, problem.dtype
         calls = Calls(
             [partial(reduce, source.handle) for source in sources],
             accumulator=field_types(problem, total=total, count="int64"),
@@ -63,7 +67,7 @@ class TorchBackend(DriverBackend):
         )
         return PreparedCalls(self, problem, calls)
 
-    def _lacks_reduction(self, problem: Reduction) -> str | None:
+    def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _FUNCTIONS:
             return f"PyTorch's functions are not used for {problem.op} here"
         if problem.dtype in _UNSIGNED:
@@ -111,6 +115,10 @@ class TorchBackend(DriverBackend):
 def _sum(tensor: Any) -> list[Any]:
     wide = torch.float64 if tensor.is_floating_point() else torch.int64
     return [torch.sum(tensor, dtype=wide)]
+
+
+def _plain_sum(tensor: Any) -> list[Any]:
+    return [torch.sum(tensor)]
 
 
 _FUNCTIONS: dict[str, Callable[[Any], Sequence[Any]]] = {

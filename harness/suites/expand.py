@@ -43,7 +43,8 @@ def expand(
     """Every case of a suite on the chosen devices, in the order they are to be measured.
 
     First the limits, then problem by problem, the devices side by side in each. Cases that a device cannot
-    run are among them: :func:`skip_reason` tells. A library runs a problem once, whatever variants are asked.
+    run are among them: :func:`skip_reason` tells. A library runs a problem once, whatever variants are asked;
+    a sum that its plain call adds in a narrower type than ours in that type, too.
 
     Args:
         suite: what to compare.
@@ -136,18 +137,25 @@ def _block_cases(
     # rungs[i] are the variants of one entry; None stands for the default, which differs by device.
     rungs = [rung for choice in block.variants for rung in _rungs(choice)]
     for problem, cache, rung, device in product(problems, block.caches, rungs, meant):
-        variant = _variant(problem, rung, device)
-        yield Case(device.backend, device.index, problem, variant, cast(Cache, cache))
+        for variant in _variants(problem, rung, device):
+            yield Case(device.backend, device.index, problem, variant, cast(Cache, cache))
 
 
 def _rungs(choice: Choice) -> tuple[Variant | None, ...]:
     return (None,) if isinstance(choice, str) else choice
 
 
-def _variant(problem: Problem, rung: Variant | None, device: DeviceInfo) -> Variant:
-    if not _has_own_kernels(device):
-        return LibraryVariant()
-    return rung or default_variant(problem, device)
+def _variants(problem: Problem, rung: Variant | None, device: DeviceInfo) -> Iterator[Variant]:
+    if _has_own_kernels(device):
+        yield rung or default_variant(problem, device)
+        return
+    yield LibraryVariant()
+    if (
+        REGISTRY[device.backend].narrow_sums
+        and isinstance(problem, Reduction)
+        and problem.narrower_accumulator
+    ):
+        yield LibraryVariant(accumulator="element")
 
 
 def _reductions(block: ReductionBlock) -> list[Problem]:

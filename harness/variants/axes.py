@@ -38,6 +38,8 @@ element on the loads in flight before what it has so far.
 """
 Finish = Literal["relaunch", "host", "last_group", "flagged", "alternating", "atomic"]
 """How the groups' partial results become one."""
+Accumulator = Literal["wide", "element"]
+"""Whether a library adds in the problem's accumulator, or in the elements' own, narrower type."""
 BorderCode = Literal["branches", "select", "mapped"]
 """How a pixel outside the image is found."""
 
@@ -134,9 +136,10 @@ class LaunchVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class LibraryVariant:
-    """No axes: a library's one call."""
+    """A library's call. accumulator: of a sum, which a library's plain call may add in a narrower type."""
 
     kind: Literal["plain"] = "plain"
+    accumulator: Accumulator = "wide"
 
 
 Variant = Annotated[
@@ -216,7 +219,7 @@ def label(variant: Variant) -> str:
         return f"{loads} {variant.stride} {groups} of {variant.group_size}"
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
-    return "library"
+    return "library" if variant.accumulator == "wide" else "library, sums in the element type"
 
 
 def difference(before: Variant, after: Variant) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import pytest
 
 from backends import REGISTRY, Backend
 from harness.problems import OPS, Array, Reduction
+from harness.problems.base import compare
 from harness.problems.dtypes import DTYPES
+from harness.variants.axes import LibraryVariant
 from tests.support.checks import check_reduction, expected_types, require, skipping, types_of
 
 SIZES = (1, 2, 3, 15, 16, 17, 255, 256, 257, 1000, 4097, 70001)
@@ -35,6 +37,17 @@ def test_sizes(any_backend: Backend, op: str, dtype: str) -> None:
 @pytest.mark.parametrize("shape", [(), (1, 1, 1), (7, 11), (3, 5, 7), (2, 3, 4, 5), (1, 4097)], ids=str)
 def test_shapes(any_backend: Backend, op: str, shape: tuple[int, ...]) -> None:
     check_reduction(any_backend, op, Reduction(op, "int32", shape).make_source(seed=1))
+
+
+@pytest.mark.parametrize("size", [1, 1000, 70001, 2**20 + 1])
+def test_sums_in_the_type_of_the_elements(any_backend: Backend, size: int) -> None:
+    problem, narrow = Reduction("sum", "float32", (size,)), LibraryVariant(accumulator="element")
+    require(any_backend, problem, narrow)
+    host = problem.make_source(seed=size)
+    with any_backend.prepare(problem, narrow, [any_backend.upload(problem.pack(host))]) as prepared:
+        prepared.enqueue(0)
+        tolerance = problem.narrower_tolerance(problem.tolerance(host))
+        assert compare(prepared.result(), problem.reference(host), tolerance).ok
 
 
 def layouts() -> dict[str, Array]:

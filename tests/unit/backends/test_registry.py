@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 from backends import REGISTRY, available, backend_class, open_backend, registry
+from backends.common.library_backend import LibraryBackend
 from backends.errors import BackendUnavailable
 from backends.libraries.numpy import NumpyBackend
 from harness.runner.environment import PACKAGES
@@ -111,3 +112,13 @@ def test_the_package_that_an_extra_is_for_is_recorded(name: str) -> None:
     package = re.match(r"[\w-]+", EXTRAS[name][0])
     assert package
     assert any(fnmatchcase(package[0], pattern) for pattern in REGISTRY[name].packages)
+
+
+@pytest.mark.parametrize("name", [name for name, row in REGISTRY.items() if row.role == "library"])
+def test_the_row_knows_of_narrow_sums_what_the_backend_does(name: str) -> None:
+    try:
+        backend = backend_class(name)
+    except BackendUnavailable as missing:
+        pytest.skip(str(missing))
+    assert issubclass(backend, LibraryBackend)
+    assert backend.narrow_sums == REGISTRY[name].narrow_sums

@@ -55,7 +55,7 @@ def test_reductions_of_npp(backend: Backend) -> None:
     rng = np.random.default_rng(0)
     words = rng.integers(-(2**15), 2**15, (37, 11), dtype=np.int16)
     assert backend.reduce("minmax", words) == (words.min(), words.max())
-    assert backend.reduce("min", words.reshape(-1)) == words.min()
+    assert backend.reduce("min", words.T) == words.min()
     assert backend.reduce("max", np.array(2.5)) == 2.5
     octets = rng.integers(0, 3, (5, 7, 3), dtype=np.uint8)
     assert backend.reduce("count_nonzero", octets) == np.count_nonzero(octets)
@@ -240,3 +240,34 @@ def test_a_reason_names_the_backend(name: str) -> None:
         open_backend(name, 3)
     assert str(caught.value) == f"{caught.value.what}; what to do: {caught.value.remedy}"
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "shape", "function", "width"),
+    [
+        ("minmax", "int16", (40, 50), "nppiMinMax_16s_C1R_Ctx", 50),
+        # Of one row: the function for signals, and where there is none an image folded into rows.
+        ("minmax", "int16", (2000,), "nppsMinMax_16s_Ctx", 2000),
+        ("minmax", "uint8", (1000003,), "nppsMinMax_8u_Ctx", 1000003),
+        ("min", "uint8", (2560 * 2560,), "nppiMin_8u_C1R_Ctx", 8192),
+        ("count_nonzero", "uint8", (1, 3 * 2**20), "nppiCountInRange_8u_C1R_Ctx", 8192),
+        ("min", "uint8", (1000003,), "nppiMin_8u_C1R_Ctx", 1000003),
+        ("max", "int32", (40, 50), "nppsMax_32s_Ctx", 50),
+    ],
+)
+def test_the_function_of_npp_fits_the_shape(
+    op: str, dtype: str, shape: tuple[int, ...], function: str, width: int
+) -> None:
+    problem = Reduction(op, dtype, shape)
+    found = npp._function(problem)
+    assert found is not None
+    assert (found.name, npp._width(problem)) == (function, width)
+
+
+def test_sums_in_the_type_of_the_elements(backend: Backend) -> None:
+    narrow = LibraryVariant(accumulator="element")
+    floats, words = Reduction("sum", "float32", (40, 50)), Reduction("sum", "int16", (40, 50))
+    assert backend.unsupported(floats, narrow) is None
+    assert backend.unsupported(floats, LibraryVariant()) == "NPP adds float32 in float32"
+    said = backend.unsupported(words, narrow)
+    assert said == "this library adds sum int16 40x50 in no narrower type than our kernels"

@@ -195,6 +195,16 @@ def test_what_leaves_nothing_to_the_next_call_is_poisoned_and_verified_after_tim
     assert record.reason.startswith("after timing: ")
 
 
+def test_sums_in_the_type_of_the_elements_have_its_tolerance() -> None:
+    case = replace(CASE, problem=Reduction("sum", "float32", (1000,)))
+    narrow = replace(case, variant=LibraryVariant(accumulator="element"))
+    wide, found = (measurer(FakeClock()).measure(one, FOUR).tolerance for one in (case, narrow))
+    assert wide is not None
+    assert found == pytest.approx(Reduction("sum", "float32", (1000,)).narrower_tolerance(wide))
+    assert found is not None
+    assert found > 1e6 * wide
+
+
 def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakePrepared, "answers", 8)
     backend = FakeBackend(FakeClock())

@@ -55,6 +55,16 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
     assert chosen["cupy", 0] == chosen["numpy", 0] == LibraryVariant()
 
 
+def test_libraries_add_narrow_floats_in_their_own_type_too(tmp_path: Path) -> None:
+    cases = _compared(
+        expand(_suite(tmp_path, _reduction(dtypes='"float32", "float64"')), [CUDA, CUPY, NUMPY])
+    )
+    asked = {
+        (c.backend, c.problem.label) for c in cases if c.variant == LibraryVariant(accumulator="element")
+    }
+    assert asked == {("cupy", "sum float32 100x3")}
+
+
 def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
     suite = _suite(tmp_path, _reduction('variants = ["modern", {vector_width = 2}]'))
     cases = _compared(expand(suite, [CUDA, CUPY]))
