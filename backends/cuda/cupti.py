@@ -7,16 +7,13 @@ the note.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
 from harness.devices import KernelTimes, Launch
-
-SWITCH = "HARNESS_CUPTI"
-"""Environment variable; ``off`` keeps CUPTI out of the process."""
+from harness.nvidia import is_cupti_off
 
 _BUFFER_BYTES = 2**20
 _FORCED = 1
@@ -168,7 +165,7 @@ def kernel_times(
 @cache
 def _session() -> Session | None:
     """The one of this process; None where there is no CUPTI for Python."""
-    if os.environ.get(SWITCH, "").lower() in ("off", "0"):
+    if is_cupti_off():
         return None
     try:
         from cupti import cupti

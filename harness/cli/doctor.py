@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from harness.nvidia import CUPTI_SWITCH, is_cupti_off
 from harness.runner import safe_path
 
 Status = Literal["ok", "note", "absent", "broken"]
@@ -126,8 +127,8 @@ def _nvrtc() -> Finding:
 
 def _cupti() -> Finding:
     """Whether the kernel clock can be had; without it everything else works."""
-    if os.environ.get("HARNESS_CUPTI", "").lower() in ("off", "0"):
-        return Finding("CUPTI", "note", "switched off: CUDA has no kernel clock", "unset HARNESS_CUPTI")
+    if is_cupti_off():
+        return Finding("CUPTI", "note", "switched off: CUDA has no kernel clock", f"unset {CUPTI_SWITCH}")
     done = _python("-c", "import cupti.cupti, importlib.metadata as m; print(m.version('cupti-python'))")
     if isinstance(done, str) or done.returncode:
         why = done if isinstance(done, str) else _last_line(done.stderr)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import REGISTRY
+from harness import nvidia
 from harness.cpuinfo import PATH, cpuinfo, usable_cores
 from harness.devices import DeviceInfo
 from harness.results.record import FORMAT
@@ -101,8 +102,7 @@ def _kernel_clock() -> str:
     """Empty where CUPTI for Python is installed, which times the kernels of CUDA; else why it is not used."""
     if find_spec("cupti") is None:
         return "cupti-python is not installed"
-    off = os.environ.get("HARNESS_CUPTI", "").lower() in ("off", "0")
-    return "switched off by HARNESS_CUPTI" if off else ""
+    return f"switched off by {nvidia.CUPTI_SWITCH}" if nvidia.is_cupti_off() else ""
 
 
 def _commit() -> dict[str, Any]:
@@ -138,21 +138,12 @@ def nvml() -> list[dict[str, Any]] | str:
     Watts, MHz, degrees Celsius; what one GPU does not tell is given as its reason.
     """
     try:
-        import pynvml
-    except ImportError as error:
+        with nvidia.nvml() as pynvml:
+            driver = pynvml.nvmlSystemGetDriverVersion()
+            handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
+            return [{"driver": driver, **_gpu(pynvml, handle)} for handle in handles]
+    except nvidia.NvmlUnavailable as error:
         return f"not available: {error}"
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        return f"not available: {error}"
-    try:
-        driver = pynvml.nvmlSystemGetDriverVersion()
-        handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
-        return [{"driver": driver, **_gpu(pynvml, handle)} for handle in handles]
-    except pynvml.NVMLError as error:
-        return f"not available: {error}"
-    finally:
-        pynvml.nvmlShutdown()
 
 
 def _gpu(pynvml: Any, handle: Any) -> dict[str, Any]:

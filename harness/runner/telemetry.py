@@ -6,10 +6,12 @@ Taken by the runner, not by the worker that measures, and never while it does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
+from harness.nvidia import NvmlUnavailable, nvml
 from harness.results.record import Case, Record
 
 Snapshot = dict[str, Any]
@@ -87,6 +89,7 @@ class Watch:
     def __init__(self, physical: Mapping[tuple[str, int], str]) -> None:
         self._physical = physical
         self._nvml: Any = None
+        self._open = ExitStack()
         self._handles: dict[str, Any] = {}
 
     def look(self, case: Case) -> Snapshot:
@@ -97,23 +100,15 @@ class Watch:
         return self._gpu(physical) if self._nvml and ":" in physical else {}
 
     def __enter__(self) -> Self:
-        try:
-            import pynvml
-        except ImportError:
-            return self
-        try:
-            pynvml.nvmlInit()
-        except pynvml.NVMLError:
-            return self
-        self._nvml = pynvml
+        with suppress(NvmlUnavailable):
+            self._nvml = self._open.enter_context(nvml())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._nvml:
-            self._nvml.nvmlShutdown()
-            self._nvml = None
+        self._nvml = None
+        self._open.close()
 
     def _gpu(self, physical: str) -> Snapshot:
         nvml = self._nvml

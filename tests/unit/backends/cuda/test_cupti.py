@@ -13,6 +13,7 @@ import pytest
 from backends.cuda import cupti
 from backends.errors import DeviceLost
 from harness.devices import KernelTimes, Launch
+from harness.nvidia import CUPTI_SWITCH
 
 
 class Kind(IntEnum):
@@ -136,7 +137,7 @@ def test_without_the_package_there_is_no_clock(monkeypatch: pytest.MonkeyPatch) 
 
 def test_it_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = install(monkeypatch, FakeCupti())
-    monkeypatch.setenv(cupti.SWITCH, "off")
+    monkeypatch.setenv(CUPTI_SWITCH, "off")
     assert times(fake) is None
     assert not fake.ever
 

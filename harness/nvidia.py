@@ -1,0 +1,41 @@
+"""NVIDIA's libraries beside CUDA itself: NVML, and whether CUPTI is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+CUPTI_SWITCH = "HARNESS_CUPTI"
+"""Environment variable; ``off`` keeps CUPTI, and with it the kernel clock of CUDA, out of all processes."""
+
+
+class NvmlUnavailable(Exception):
+    """NVML is not installed, finds no driver or does not answer; the message says which."""
+
+
+@contextmanager
+def nvml() -> Iterator[Any]:
+    """The module ``pynvml``, open meanwhile.
+
+    Raises:
+        NvmlUnavailable: also in place of an error of NVML's that the caller does not catch.
+    """
+    try:
+        import pynvml
+    except ImportError as error:
+        raise NvmlUnavailable(str(error)) from error
+    try:
+        pynvml.nvmlInit()
+        try:
+            yield pynvml
+        finally:
+            pynvml.nvmlShutdown()
+    except pynvml.NVMLError as error:
+        raise NvmlUnavailable(str(error)) from error
+
+
+def is_cupti_off() -> bool:
+    """Whether the user has switched CUPTI off."""
+    return os.environ.get(CUPTI_SWITCH, "").lower() in ("off", "0")
