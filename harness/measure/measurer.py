@@ -236,12 +236,6 @@ class Measurer:
         finally:
             self.inputs.thin_out()
 
-    def answer(self, case: Case) -> Any:
-        """What the case's backend answers: one call, not timed."""
-        with self.backend.prepare(case.problem, case.variant, self.inputs.uploaded(case)) as prepared:
-            prepared.enqueue(0)
-            return prepared.result()
-
     def _clocks(
         self, case: Case, rotation: Rotation, share: Share
     ) -> tuple[dict[str, Samples], KernelTimes | None]:

@@ -6,13 +6,11 @@ reason, and a fresh worker takes the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby, zip_longest
-from typing import Any
 
 from harness.measure.measurer import Share
-from harness.problems import Laplace
 from harness.results.record import Case, Record
 from harness.runner.schedule import Trial
 from harness.runner.settings import RunOptions
@@ -32,11 +30,11 @@ def _key_of(case: Case) -> _Key:
 class Pool:
     """The live worker of each backend's device. A context manager: none outlives it.
 
-    ``shared`` is the folder of sources and answers, ``pictured`` the titles of the pictures there are.
+    ``shared`` is the folder of sources and answers.
     """
 
-    def __init__(self, options: RunOptions, shared: str, pictured: set[str]) -> None:
-        self._options, self._shared, self._pictured = options, shared, pictured
+    def __init__(self, options: RunOptions, shared: str) -> None:
+        self._options, self._shared = options, shared
         self._live: dict[_Key, Worker] = {}
         self._block: dict[_Key, int] = {}
         self._given_up: dict[_Key, str] = {}
@@ -56,24 +54,24 @@ class Pool:
             for case in asked:
                 self._live[_key_of(case)].tell({"prepare": True, "case": case.to_json()})
             for case in asked:
-                record, _ = self._answered(case)
+                record = self._answered(case)
                 if _key_of(case) not in self._live:
                     # It has ended its worker, and would again.
                     self._failed[case] = record
 
-    def measure(self, trial: Trial, share: Share) -> tuple[Record, list[dict[str, Any]]]:
-        """The record of a trial and the pictures that came with it."""
+    def measure(self, trial: Trial, share: Share) -> Record:
+        """The record of a trial."""
         case = trial.case
         if case in self._failed:
-            return self._failed.pop(case), []
+            return self._failed.pop(case)
         try:
             worker = self._worker(_key_of(case), trial.block)
         except WorkerFailed as error:
-            return Record(case, "failed", str(error)), []
-        worker.tell({"case": case.to_json(), "crop": self._wants_crop(case), "share": asdict(share)})
+            return Record(case, "failed", str(error))
+        worker.tell({"case": case.to_json(), "share": asdict(share)})
         return self._answered(case)
 
-    def _answered(self, case: Case) -> tuple[Record, list[dict[str, Any]]]:
+    def _answered(self, case: Case) -> Record:
         """What the worker that was asked for a case answers; one that does not, or must not go on, is
         ended.
         """
@@ -82,13 +80,13 @@ class Pool:
             answer = self._live[key].answer(self._options.limit_s)
             if answer["last"]:
                 self._retire(key)
-            return Record.from_json(answer["record"]), self._pictures(case, answer["crops"])
+            return Record.from_json(answer["record"])
         except WorkerFailed as error:
             reason = str(error)
         except (KeyError, TypeError, ValueError) as error:
             reason = f"the worker's answer cannot be read: {error!r}"
         self._retire(key)
-        return Record(case, "failed", reason), []
+        return Record(case, "failed", reason)
 
     def _worker(self, key: _Key, block: int) -> Worker:
         """The worker of a device, which was in no block but this with the context that it is in.
@@ -151,16 +149,6 @@ class Pool:
         worker = self._live.pop(key, None)
         if worker:
             worker.kill()
-
-    def _wants_crop(self, case: Case) -> bool:
-        """One picture of each output of the filter is enough."""
-        return isinstance(case.problem, Laplace) and case.problem.output not in self._pictured
-
-    def _pictures(self, case: Case, crops: Mapping[str, str]) -> list[dict[str, Any]]:
-        fresh = {title: png for title, png in crops.items() if title not in self._pictured}
-        self._pictured.update(fresh)
-        about = {"backend": case.backend, "device": case.device_key, "caption": case.problem.label}
-        return [{"title": title, **about, "png": png} for title, png in fresh.items()]
 
     def __enter__(self) -> Pool:
         return self

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -53,7 +53,6 @@ def run_cases(
     skipped: Mapping[Case, str] | None = None,
     finished: Sequence[Record] = (),
     look: Callable[[Case], Snapshot] = lambda _: {},
-    pictured: Iterable[str] = (),
 ) -> None:
     """Measures the cases, in as many blocks as the options say, and writes a record for each as soon as it
     is there.
@@ -71,12 +70,11 @@ def run_cases(
         skipped: cases that are not to be measured, with the skip reason that is recorded.
         finished: records that are there already, one a case and block.
         look: at the state of a case's device, before and after it is measured.
-        pictured: titles of the pictures that are there already.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
     every = trials(cases, options.processes, options.contexts, options.launch_contexts)
     left = [trial for trial in every if trial not in there]
-    run = _Run(writer, options, look, skipped or {}, pictured)
+    run = _Run(writer, options, look, skipped or {})
     for record in finished:
         run.note(record)
     run.measure(left, progress)
@@ -91,14 +89,12 @@ class _Run:
         options: RunOptions,
         look: Callable[[Case], Snapshot],
         reasons: Mapping[Case, str],
-        pictured: Iterable[str],
     ) -> None:
         self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
         self._over: set[Case] = set()
         self._blocks = blocks_a_process(options.contexts, options.launch_contexts)
         self._known = Known(self._blocks, options.launch_contexts)
         self._first: dict[Case, Record] = {}
-        self._pictured = set(pictured)
         self._began_at = math.inf
         self._allotment: Allotment | None = None
         self._to_measure = 0
@@ -125,7 +121,7 @@ class _Run:
         done = 0
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
-                with Pool(self._options, shared, self._pictured) as pool:
+                with Pool(self._options, shared) as pool:
                     for _, trials_of_block in groupby(of_process, key=lambda trial: trial.block):
                         of_block = list(trials_of_block)
                         enough = self._enough(of_block)
@@ -191,13 +187,7 @@ class _Run:
         if granted:
             share = replace(share, seconds=granted)
 
-        def once() -> Record:
-            record, images = pool.measure(trial, share)
-            for image in images:
-                self._writer.write_image(image)
-            return record
-
-        record = watched(once, lambda: self._look(trial.case))
+        record = watched(lambda: pool.measure(trial, share), lambda: self._look(trial.case))
         wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))

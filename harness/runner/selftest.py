@@ -178,7 +178,7 @@ def _process(
 
 def _clock(worker: Worker, case: Case, options: RunOptions) -> Samples:
     share = asdict(options.share(case, primary_only=True))
-    answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, options.limit_s)
+    answer = worker.ask({"case": case.to_json(), "share": share}, options.limit_s)
     record = Record.from_json(answer["record"])
     if record.status != "ok":
         raise WorkerFailed(f"{case.problem.label}: {record.reason}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from backends import REGISTRY
 from harness.devices import DeviceInfo
 from harness.measure.photograph import image_size
+from harness.measure.pictures import pictures
 from harness.results.explain import validation
 from harness.results.record import Case
 from harness.results.runfile import Run, RunWriter, first_line, load_run
@@ -232,6 +233,7 @@ def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress
         alone(plan, command) as (options, watch),
         RunWriter(output, _environment(plan, command)) as writer,
     ):
+        _write_pictures(plan, writer)
         run_cases(plan.cases, writer, options, progress, plan.skipped, (), watch.look)
     return load_run(output)
 
@@ -245,11 +247,22 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
     with alone(plan, f"harness run --resume {path}") as (options, watch):
-        pictured = [str(image.get("title")) for image in load_run(path).images]
+        pictured = {str(image.get("title")) for image in load_run(path).images}
         writer, finished = RunWriter.resume(path)
         with writer:
-            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look, pictured)
+            _write_pictures(plan, writer, pictured)
+            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look)
     return load_run(path)
+
+
+def _write_pictures(plan: Plan, writer: RunWriter, there: Collection[str] = ()) -> None:
+    """What the filters of a run do, for the report; those of the titles that are ``there`` already are not
+    written again.
+    """
+    measured = (case.problem for case in plan.cases if case not in plan.skipped)
+    for picture in pictures(measured, plan.options.image):
+        if picture["title"] not in there:
+            writer.write_image(picture)
 
 
 @contextmanager

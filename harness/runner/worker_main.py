@@ -1,8 +1,8 @@
 """One backend on one device in one process: ``python -m harness.runner.worker_main BACKEND DEVICE OPTIONS``.
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
-``{"unavailable": reason}``. Then it answers each ``{"case": ..., "crop": bool, "share": ...}`` with
-``{"record": ..., "crops": ..., "last": bool}``; ``{"prepare": true, "case": ...}``, which has it do what that
+``{"unavailable": reason}``. Then it answers each ``{"case": ..., "share": ...}`` with
+``{"record": ..., "last": bool}``; ``{"prepare": true, "case": ...}``, which has it do what that
 case needs done once, with the same, but nothing measured; and ``{"renew": true}``, which has it open the
 device anew in a fresh context, as it answered first. After an answer with ``last`` the worker ends, because
 the device is lost or in an unknown state; after ``unavailable`` too. At the end of its input it ends as well.
@@ -22,9 +22,7 @@ from typing import IO, Any
 from backends import open_backend
 from backends.base import Backend
 from backends.errors import BackendError
-from harness.measure import crops
 from harness.measure.measurer import Measurer, Share, reason_of
-from harness.problems import Laplace
 from harness.results.record import Case, Record
 from harness.results.runfile import strict_json
 
@@ -79,22 +77,12 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if "prepare" in request:
             measurer.prepare(case)
-            return {"record": Record(case, "ok", "prepared").to_json(), "crops": {}, "last": False}
+            return {"record": Record(case, "ok", "prepared").to_json(), "last": False}
         record = measurer.measure(case, Share(**request["share"]))
-        pictures = _crops(measurer, case) if request["crop"] and record.status == "ok" else {}
     except Exception as error:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
-        return {"record": Record(case, "failed", reason_of(error)).to_json(), "crops": {}, "last": True}
-    return {"record": record.to_json(), "crops": pictures, "last": False}
-
-
-def _crops(measurer: Measurer, case: Case) -> dict[str, str]:
-    if not isinstance(case.problem, Laplace):
-        return {}
-    return {
-        "original": crops.png(measurer.inputs.data(case.problem).source),
-        case.problem.output: crops.png(measurer.answer(case)),
-    }
+        return {"record": Record(case, "failed", reason_of(error)).to_json(), "last": True}
+    return {"record": record.to_json(), "last": False}
 
 
 def _open(name: str, device: int) -> Backend:

@@ -57,7 +57,7 @@ def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
         worker.wait_until_open(60)
         for _ in range(2):
             share = asdict(Share(3, 0.05))
-            answer = worker.ask({"case": case.to_json(), "crop": False, "share": share}, 60)
+            answer = worker.ask({"case": case.to_json(), "share": share}, 60)
             assert (answer["record"]["status"], answer["record"]["reason"]) == ("ok", "")
             worker.tell({"renew": True})
             worker.wait_until_open(60)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from dataclasses import asdict, replace
 from itertools import combinations
@@ -15,7 +13,6 @@ from PIL import Image
 
 from backends.errors import DeviceLost
 from harness.devices import DeviceArray
-from harness.measure import crops
 from harness.measure.inputs import KEPT_SHARE
 from harness.measure.measurer import Measurer, Share
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
@@ -300,7 +297,7 @@ def test_a_device_lost_while_preparing_is_told(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("fault", "ends"), [("DeviceLost", True), ("OutOfDeviceMemory", False)])
 def test_a_lost_device_ends_its_worker(monkeypatch: pytest.MonkeyPatch, fault: str, ends: bool) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
-    request = {"case": CASE.to_json(), "share": asdict(FOUR), "crop": False}
+    request = {"case": CASE.to_json(), "share": asdict(FOUR)}
     answer = respond(measurer(FakeClock()), request)
     assert (answer["record"]["status"], answer["last"]) == ("failed", ends)
 
@@ -309,37 +306,6 @@ def test_a_lost_device_is_not_kept_silent(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": "DeviceLost"}))
     with pytest.raises(DeviceLost):
         measurer(FakeClock()).measure(CASE, FOUR)
-
-
-def picture(png: str) -> Array:
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(png))))
-
-
-@pytest.mark.parametrize(
-    "shape", [(300, 700), (300, 700, 1), (300, 700, 3), (300, 700, 4), (1, 1), (256, 3, 3)]
-)
-def test_a_crop_is_the_middle(shape: tuple[int, ...]) -> None:
-    image = np.random.default_rng(1).integers(0, 255, shape, np.uint8)
-    top, left = max(0, (shape[0] - 256) // 2), max(0, (shape[1] - 256) // 2)
-    expected = image[top : top + 256, left : left + 256]
-    expected = (
-        expected[:, :, :3].squeeze(2) if shape[2:] == (1,) else expected[..., :3] if shape[2:] else expected
-    )
-    assert (picture(crops.png(image)) == expected).all()
-
-
-@pytest.mark.parametrize(
-    ("dtype", "values"),
-    [
-        ("uint16", (0, 65535)),
-        ("int16", (-32768, 32767)),
-        ("float32", (0, 1)),
-        ("float32", (-9, 9)),
-        ("float32", (np.nan, 2)),
-    ],
-)
-def test_a_crop_spans_the_range_of_its_type(dtype: str, values: tuple[float, float]) -> None:
-    assert picture(crops.png(np.array([values], dtype))).tolist() == [[0, 255]]
 
 
 @pytest.mark.parametrize(

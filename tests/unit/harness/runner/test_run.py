@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from harness.measure.source_cache import Shared
-from harness.problems import OPS, Laplace, Reduction
+from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import device_lock
@@ -240,21 +240,6 @@ def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
     found = run(tmp_path, cases)
     # The fake device has 4 KiB of cache: 16 KiB are passed by 9 sources of 2 000 bytes, or at least by two.
     assert [record.ledger["sources"] for record in found.records] == [9, 2]
-
-
-def test_one_picture_of_each_output_and_of_the_original(tmp_path: Path) -> None:
-    cases = [
-        Case("fake", 0, Laplace(mask, "reflect_101", output, "uint8", 300, 280, 3), LibraryVariant())
-        for output in ("laplacian", "sharpened")
-        for mask in ("four", "eight")
-    ]
-    found = run(tmp_path, [*cases, *CASES])
-    assert [image["title"] for image in found.images] == ["original", "laplacian", "sharpened"]
-    assert all(
-        image["png"].startswith("iVBORw0KGgo") and image["device"] == "fake:0" for image in found.images
-    )
-    assert found.images[1]["caption"] == cases[0].problem.label
-    assert {record.status for record in found.records} == {"ok"}
 
 
 def test_resume_measures_what_is_left(tmp_path: Path) -> None:
