@@ -17,6 +17,7 @@ import pandas as pd
 from harness.results.ratio import BAND, check_band
 from harness.results.runfile import Run, load_run
 from harness.runner import session
+from harness.runner.plan import Request
 from harness.runner.run import Progress
 from harness.suites.adhoc import Problems
 from reports.dataset import frame
@@ -180,7 +181,7 @@ def compare(
         cache=_several(cache),
         variant=_several(variant),
     )
-    asked = session.Request(
+    asked = Request(
         suite=suite or "quick",
         backends=tuple(_several(backend)),
         devices=tuple(_several(device)),
@@ -193,7 +194,7 @@ def compare(
     )
     _require_one(runs, suite, problems)
     if runs is not None:
-        if run is not None or asked != session.Request():
+        if run is not None or asked != Request():
             raise ValueError(f"{runs} is measured already; give nothing with it but band")
         return _ratios(load_run(Path(runs)), band)
     plan = session.plan_run(asked.of_problems(problems) if problems.given else asked)

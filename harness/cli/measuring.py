@@ -29,7 +29,7 @@ from harness.cli.options import (
 
 if TYPE_CHECKING:
     from harness.results.runfile import Run
-    from harness.runner.session import Plan
+    from harness.runner.plan import RunPlan
 
 
 def run(
@@ -88,7 +88,8 @@ def run(
     from harness.cli import render
     from harness.cli.terminal import complain
     from harness.results.ratio import check_band
-    from harness.runner.session import Request, gone_since, plan_resumed, plan_run
+    from harness.runner.plan import Request
+    from harness.runner.session import gone_since, plan_resumed, plan_run
     from harness.suites.adhoc import Problems
 
     problems = Problems(
@@ -167,7 +168,7 @@ def _new_path(suite: str) -> Path:
     return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
 
 
-def _measured(plan: Plan, path: Path, resuming: bool) -> Run:
+def _measured(plan: RunPlan, path: Path, resuming: bool) -> Run:
     from harness.cli.terminal import Watcher, complain
     from harness.runner import session
     from harness.runner.device_lock import DeviceBusy, LockUnusable

@@ -14,8 +14,8 @@ from harness.results.compare import Matched, RunComparison
 from harness.results.record import Case, Status
 from harness.results.runfile import Run
 from harness.results.statistics import geometric_mean, usable
+from harness.runner.plan import RunPlan
 from harness.runner.selftest import MOST_FALSE, SelfTest
-from harness.runner.session import Plan
 from harness.variants.axes import label
 from reports import format as write
 from reports.repeatability import LEAST_EQUAL, Repeated, Twice
@@ -29,7 +29,7 @@ LAST = ("OpenCL is", "ratio")
 _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
 
-def announce(plan: Plan) -> None:
+def announce(plan: RunPlan) -> None:
     """Says what the comparison will lack, and what is to be known of it."""
     for note in plan.notes:
         complain(f"note: {note}")
@@ -40,7 +40,7 @@ def announce(plan: Plan) -> None:
         complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
 
 
-def show_cases(plan: Plan) -> None:
+def show_cases(plan: RunPlan) -> None:
     """Lists what would be measured, and what not and why."""
     columns = ("device", "problem", "variant", "cache", "role", "skipped because")
     rows = [(*_row(case), plan.skipped.get(case, "")) for case in plan.cases]

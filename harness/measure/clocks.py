@@ -9,24 +9,20 @@ every backend.
 from __future__ import annotations
 
 import gc
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
+from harness.measure.budget import AMONG, LONG_ENOUGH, Budget, Stop
 from harness.measure.rotation import Rotation
 from harness.results.record import Samples
-from harness.results.stopping import NARROW, is_narrow
 
 Timer = Callable[[], float]
 """The host's clock: seconds from any fixed moment."""
 
-LONG_ENOUGH = 2e-3
-"""Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
 SLOW_CALL = 50e-3
 """Seconds from which on one call is a sample: the fixed cost, some ten microseconds, no longer shows."""
 UNKNOWN_LAUNCHES = 4
@@ -44,62 +40,10 @@ _ENOUGH_TO_WARM_UP = 64
 """Calls of a batch, where the case was measured before."""
 _TELLING = 16
 """Calls of a batch from which on it tells what enqueueing one takes: the first ones wake the driver up."""
-FAR = 0.1
-"""By what share a sample differs from what is expected that does not count alone: a kernel's time differs by
-less from context to context."""
-_AMONG = 3
-"""Samples whose median one bad one leaves good."""
-
 HOST_BOUND = (
     "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
 )
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
-
-
-class Stop(StrEnum):
-    """Why the sampling of a clock ended: its median is known well, or one of the budget's ends was met."""
-
-    INTERVAL = "interval"
-    SAMPLES = "samples"
-    SECONDS = "seconds"
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
-    ``samples``, or after ``seconds`` once ``least`` are there.
-
-    ``warm_up`` is seconds of calls before the first sample, so that the device has left its idle state.
-    ``calls`` are those of a sample of the queue's clock, where they are known; else they are found.
-    ``expected`` is what a sample should be about, where that is known: one that is far from it counts only
-    with two others beside it, as it may have been interrupted.
-    """
-
-    samples: int = 15
-    seconds: float = 1.0
-    least: int = 3
-    warm_up: float = 0.02
-    width: float = NARROW
-    calls: int | None = None
-    expected: float | None = None
-
-    def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
-        """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
-        if self.expected and 0 < len(taken) < _AMONG and any(self._is_far(value) for value in taken):
-            return None
-        if is_narrow(taken, self.width):
-            return Stop.INTERVAL
-        if len(taken) >= self.samples:
-            return Stop.SAMPLES
-        return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
-
-    def _is_far(self, value: float) -> bool:
-        assert self.expected
-        return abs(value / self.expected - 1) > FAR
-
-    def __post_init__(self) -> None:
-        if self.samples < 1 or self.least < 1 or not self.seconds > 0:
-            raise ValueError(f"{self}: samples and least must be at least 1 and seconds positive")
 
 
 def slope(t_n: float, t_2n: float, calls: int) -> float:
@@ -117,16 +61,6 @@ def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, 
     while calls < limit and not (span(calls) >= enough and span(calls) >= enough):
         calls = min(2 * calls, limit)
     return calls
-
-
-def calls_of_one(calls: int, seconds: float) -> int:
-    """The calls of the one sample of a primary-only block, where another took ``calls`` of so many
-    ``seconds``.
-
-    Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
-    is still far less than contexts differ by, and the time is better spent on more of them.
-    """
-    return min(calls, max(1, math.ceil(LONG_ENOUGH / (3 * seconds))))
 
 
 class Queue:
@@ -275,7 +209,7 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Sam
     seconds: list[float] = []
     dropped, start = 0, timer()
     stopped = None
-    while dropped < max(budget.samples, budget.least, _AMONG):
+    while dropped < max(budget.samples, budget.least, AMONG):
         spent = timer() - start
         stopped = budget.stop(seconds, spent)
         if stopped:

@@ -6,7 +6,8 @@ import time
 
 from backends.base import Backend
 from harness.devices import KernelTimes, Launch
-from harness.measure.clocks import Budget, Timer, event_seconds, queue_seconds
+from harness.measure.budget import Budget
+from harness.measure.clocks import Timer, event_seconds, queue_seconds
 from harness.measure.rotation import Rotation
 from harness.problems import Empty
 from harness.results.record import Samples

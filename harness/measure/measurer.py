@@ -6,11 +6,10 @@ around it.
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +19,8 @@ from backends.base import Backend, Prepared
 from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
 from harness.devices import DeviceArray, KernelTimes, Launch
 from harness.measure import clocks, empty_kernel, placement, provenance
-from harness.measure.clocks import Budget, Timer
+from harness.measure.budget import WARM_UP, Budget, Share, is_primary_only
+from harness.measure.clocks import Timer
 from harness.measure.inputs import KEPT_SHARE, HostData, Inputs, Unlike
 from harness.measure.rotation import Rotation
 from harness.problems import Empty, Reduction, Verification
@@ -29,36 +29,6 @@ from harness.results.record import Case, Record, Samples
 from harness.variants.axes import LibraryVariant
 
 _LOG_LINES = 4
-_PRIMARY_ONLY_WARM_UP = 1e-3
-"""Seconds, where another block has measured the case."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A block's share of the work on a case.
-
-    samples: the most that a clock takes. seconds: for all clocks together. primary-only: the primary clock
-    and its launch cost are enough, and one sample of fewer calls; the first block takes all clocks.
-    samples_once: the most of a clock that only this block takes; samples when None. calls: behind a sample,
-    by the clock's name, as another block found them; expected: the seconds of one, likewise.
-
-    Plain data: :func:`dataclasses.asdict` and the constructor take it from process to process.
-    """
-
-    samples: int = 15
-    seconds: float = 2.0
-    primary_only: bool = False
-    samples_once: int | None = None
-    calls: Mapping[str, int] = field(default_factory=dict)
-    expected: Mapping[str, float] = field(default_factory=dict)
-
-    def after(self, found: Mapping[str, Samples]) -> Share:
-        """The share of a block that knows what another one found."""
-        expected = {name: statistics.median(clock.seconds) for name, clock in found.items() if clock.seconds}
-        calls = {name: found[name].calls for name in expected}
-        if self.primary_only:
-            calls = {name: clocks.calls_of_one(calls[name], expected[name]) for name in calls}
-        return replace(self, calls=calls, expected=expected)
 
 
 _Expected = TypeVar("_Expected", HostData, Unlike)
@@ -197,9 +167,10 @@ class Measurer:
             return
 
     def _measured(self, case: Case, share: Share) -> Record:
-        with self.ready(case, beside_unlike=not share.primary_only) as ready:
-            if not share.primary_only:
-                # In the first block a wrong answer costs no timing; in the others one look will do.
+        primary_only = is_primary_only(share)
+        with self.ready(case, beside_unlike=not primary_only) as ready:
+            if not primary_only:
+                # In the first trial a wrong answer costs no timing; in the others one look will do.
                 ready.verify("before timing")
             start = self._timer()
             measured, profiled = self._clocks(case, Rotation(ready.prepared, len(ready.sources)), share)
@@ -208,11 +179,9 @@ class Measurer:
                 # Others leave nothing to the next call, and to compare a whole image once more takes long.
                 ready.verify_as_left()
             found = ready.verify("after timing")
-            # What was timed is the same in each block: the first tells it.
+            # What was timed is the same in each trial: the first tells it.
             ledger = (
-                {}
-                if share.primary_only
-                else self._ledger(case, ready) | provenance.profile(measured, profiled)
+                {} if primary_only else self._ledger(case, ready) | provenance.profile(measured, profiled)
             )
             is_held = clocks.HOST_BOUND not in measured["queue"].note
             if self._padding:
@@ -240,33 +209,26 @@ class Measurer:
         self, case: Case, rotation: Rotation, share: Share
     ) -> tuple[dict[str, Samples], KernelTimes | None]:
         """Every clock that the backend has, or is wanted, and what its profiler saw beside the time."""
-        # Half of a case's time is the primary clock's.
-        budget = Budget(share.samples, share.seconds / 2)
-        if share.primary_only:
-            # What is first in a fresh context finds the device as idle as a first block's cases do.
-            warm_up = _PRIMARY_ONLY_WARM_UP if self._is_warm else budget.warm_up
-            budget = replace(budget, warm_up=warm_up, least=1)
-        self._is_warm = True
-        samples = share.samples if share.primary_only else share.samples_once or share.samples
-        other = replace(budget, samples=samples, seconds=budget.seconds / 4, least=1)
-        primary, empty = (
-            replace(each, calls=share.calls.get(name), expected=share.expected.get(name))
-            for each, name in ((budget, "queue"), (other, "launch"))
-        )
+        if not self._is_warm:
+            # What is first in a fresh context finds the device idle.
+            share = {name: replace(budget, warm_up=WARM_UP) for name, budget in share.items()}
+        self._is_warm, primary_only = True, is_primary_only(share)
         found: dict[str, Samples | None] = {
-            "queue": clocks.queue_seconds(self.backend, rotation, primary, self._timer),
+            "queue": clocks.queue_seconds(self.backend, rotation, share["queue"], self._timer),
         }
-        if not (share.primary_only and isinstance(case.problem, Empty)):
-            # In the other blocks of the empty kernel this would be the same once more.
-            found |= self._launch_clocks(rotation.launches, empty, share.primary_only)
-        if share.primary_only:
+        if not (primary_only and isinstance(case.problem, Empty)):
+            # In the further trials of the empty kernel this would be the same once more.
+            found |= self._launch_clocks(rotation.launches, share["launch"], primary_only)
+        if primary_only:
             return {name: clock for name, clock in found.items() if clock is not None}, None
-        found["event"] = clocks.event_seconds(rotation, other, self._timer)
+        found["event"] = clocks.event_seconds(rotation, share["event"], self._timer)
         if case.role == "compare":
             # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
-            found["round_trip"] = clocks.round_trip_seconds(self.backend, rotation, other, self._timer)
+            found["round_trip"] = clocks.round_trip_seconds(
+                self.backend, rotation, share["round_trip"], self._timer
+            )
         # Last, as no other clock must run in the profiler's wake.
-        found["kernel"], profiled = empty_kernel.kernel_seconds(rotation, found["queue"], other)
+        found["kernel"], profiled = empty_kernel.kernel_seconds(rotation, found["queue"], share["kernel"])
         return {name: clock for name, clock in found.items() if clock is not None}, profiled
 
     def _launch_clocks(

@@ -30,8 +30,8 @@ def pictures(problems: Iterable[Problem], photograph: Path | None) -> list[dict[
     found: dict[str, tuple[Laplace, Array]] = {}
     for output, problem in of_output.items():
         # One pixel more on each side, so that the border is not in the picture unless it is the image's.
-        sides = {"height": min(problem.height, SIDE + 2), "width": min(problem.width, SIDE + 2)}
-        middle = replace(problem, **sides)
+        height, width = (min(side, SIDE + 2) for side in (problem.height, problem.width))
+        middle = replace(problem, height=height, width=width)
         source = source_image(middle, photograph)
         found.setdefault("original", (problem, source))
         found[output] = problem, middle.reference(source)

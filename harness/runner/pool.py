@@ -7,13 +7,12 @@ reason, and a fresh worker takes the next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from itertools import groupby, zip_longest
 
-from harness.measure.measurer import Share
+from harness.measure.budget import Share, plain
 from harness.results.record import Case, Record
+from harness.runner.plan import RunPlan
 from harness.runner.schedule import Trial
-from harness.runner.settings import RunOptions
 from harness.runner.worker_process import Worker, WorkerFailed
 
 STARTS = 2
@@ -33,8 +32,8 @@ class Pool:
     ``shared`` is the folder of sources and answers.
     """
 
-    def __init__(self, options: RunOptions, shared: str) -> None:
-        self._options, self._shared = options, shared
+    def __init__(self, plan: RunPlan, shared: str) -> None:
+        self._plan, self._shared = plan, shared
         self._live: dict[_Key, Worker] = {}
         self._block: dict[_Key, int] = {}
         self._given_up: dict[_Key, str] = {}
@@ -68,7 +67,7 @@ class Pool:
             worker = self._worker(_key_of(case), trial.block)
         except WorkerFailed as error:
             return Record(case, "failed", str(error))
-        worker.tell({"case": case.to_json(), "share": asdict(share)})
+        worker.tell({"case": case.to_json(), "share": plain(share)})
         return self._answered(case)
 
     def _answered(self, case: Case) -> Record:
@@ -77,7 +76,7 @@ class Pool:
         """
         key = _key_of(case)
         try:
-            answer = self._live[key].answer(self._options.limit_s)
+            answer = self._live[key].answer(self._plan.suite.measure.limit_s)
             if answer["last"]:
                 self._retire(key)
             return Record.from_json(answer["record"])
@@ -110,15 +109,14 @@ class Pool:
         renewed = {
             each: worker
             for each, worker in self._live.items()
-            if each == key
-            or (self._block[each] != block and self._options.has_several(f"{each[0]}:{each[1]}"))
+            if each == key or (self._block[each] != block and self._plan.has_several(f"{each[0]}:{each[1]}"))
         }
         for worker in renewed.values():
             worker.tell({"renew": True})
         for each, worker in renewed.items():
             self._block[each] = block
             try:
-                worker.wait_until_open(self._options.start_limit_s)
+                worker.wait_until_open()
             except WorkerFailed:
                 self._retire(each)
 
@@ -129,16 +127,16 @@ class Pool:
         reasons = {key: "" for key in keys if key not in self._live and key not in self._given_up}
         for _ in range(STARTS):
             for backend, device in reasons:
-                name = self._options.classes.get(backend, backend)
-                options = self._options.for_worker(self._shared, f"{backend}:{device}")
-                self._live[backend, device] = Worker(name, device, options, self._options.held)
+                name = self._plan.classes.get(backend, backend)
+                settings = self._plan.for_worker(self._shared, f"{backend}:{device}")
+                self._live[backend, device] = Worker(name, device, settings, self._plan.held)
             reasons = {key: reason for key in reasons if (reason := self._failure_of_start(key))}
         self._given_up |= reasons
 
     def _failure_of_start(self, key: _Key) -> str:
         """Waits for a worker that was just started; why it did not, where it did not."""
         try:
-            self._live[key].wait_until_open(self._options.start_limit_s)
+            self._live[key].wait_until_open()
         except WorkerFailed as error:
             self._retire(key)
             backend, device = key

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from harness.measure.budget import informed
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter
+from harness.runner.plan import RunPlan
 from harness.runner.pool import Pool
 from harness.runner.schedule import (
     Allotment,
@@ -24,7 +26,6 @@ from harness.runner.schedule import (
     problem_of,
     trials,
 )
-from harness.runner.settings import RunOptions
 from harness.runner.telemetry import Snapshot, watched
 
 LIMIT_SHARE = 4
@@ -46,15 +47,13 @@ class Progress:
 
 
 def run_cases(
-    cases: Sequence[Case],
+    plan: RunPlan,
     writer: RunWriter,
-    options: RunOptions,
     progress: Callable[[Progress], None] = lambda _: None,
-    skipped: Mapping[Case, str] | None = None,
     finished: Sequence[Record] = (),
     look: Callable[[Case], Snapshot] = lambda _: {},
 ) -> None:
-    """Measures the cases, in as many blocks as the options say, and writes a record for each as soon as it
+    """Measures the cases of a plan, in as many rounds as it says, and writes a record for each as soon as it
     is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
@@ -63,18 +62,17 @@ def run_cases(
     measured is in the file.
 
     Args:
-        cases: what to measure; every backend of a problem beside the others.
+        plan: see there; its cases have every backend of a problem beside the others.
         writer: where the records go.
-        options: see there.
         progress: called between measurements only, and once at the end.
-        skipped: cases that are not to be measured, with the skip reason that is recorded.
         finished: records that are there already, one a case and block.
         look: at the state of a case's device, before and after it is measured.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
-    every = trials(cases, options.processes, options.contexts, options.launch_contexts)
+    processes = plan.suite.measure.processes
+    every = trials(plan.cases, processes, plan.contexts, plan.launch_contexts)
     left = [trial for trial in every if trial not in there]
-    run = _Run(writer, options, look, skipped or {})
+    run = _Run(plan, writer, look)
     for record in finished:
         run.note(record)
     run.measure(left, progress)
@@ -83,17 +81,12 @@ def run_cases(
 class _Run:
     """The trials of a run. ``over`` are the cases that need no other trial."""
 
-    def __init__(
-        self,
-        writer: RunWriter,
-        options: RunOptions,
-        look: Callable[[Case], Snapshot],
-        reasons: Mapping[Case, str],
-    ) -> None:
-        self._writer, self._options, self._look, self._reasons = writer, options, look, reasons
+    def __init__(self, plan: RunPlan, writer: RunWriter, look: Callable[[Case], Snapshot]) -> None:
+        self._plan, self._writer, self._look = plan, writer, look
+        self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()
-        self._blocks = blocks_a_process(options.contexts, options.launch_contexts)
-        self._known = Known(self._blocks, options.launch_contexts)
+        self._blocks = blocks_a_process(plan.contexts, plan.launch_contexts)
+        self._known = Known(self._blocks, plan.launch_contexts)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf
         self._allotment: Allotment | None = None
@@ -113,15 +106,15 @@ class _Run:
         theirs.
         """
         self._began_at = time.monotonic()
-        if self._options.budget:
-            ends_at = self._began_at + first_blocks_end(self._options.budget, self._blocks)
-            self._allotment = Allotment(ends_at, self._options.limit_s / LIMIT_SHARE)
+        if self._budget:
+            ends_at = self._began_at + first_blocks_end(self._budget, self._blocks)
+            self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         last: Record | None = None
         done = 0
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
-                with Pool(self._options, shared) as pool:
+                with Pool(self._plan, shared) as pool:
                     for _, trials_of_block in groupby(of_process, key=lambda trial: trial.block):
                         of_block = list(trials_of_block)
                         enough = self._enough(of_block)
@@ -148,8 +141,8 @@ class _Run:
     def _enough(self, of_block: Sequence[Trial]) -> set[Case]:
         """The cases of a block that are known well enough; all of a further one for which time is over."""
         first = of_block[0]
-        within = self._options.budget or self._options.contexts_s or math.inf
-        ends = further_blocks_end(within, first.process, self._options.processes)
+        within = self._budget or self._measure.gpu_contexts_s or math.inf
+        ends = further_blocks_end(within, first.process, self._measure.processes)
         if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
             return {trial.case for trial in of_block}
         return self._known.enough(of_block)
@@ -159,7 +152,7 @@ class _Run:
 
     def _is_to_measure(self, trial: Trial) -> bool:
         """Whether a trial has a share of the budget's time: further blocks take what a suite grants them."""
-        return self._begins_process(trial) and trial.case not in self._reasons
+        return self._begins_process(trial) and trial.case not in self._plan.skipped
 
     def _try(self, pool: Pool, trial: Trial, is_enough: bool) -> Record | None:
         """The record of a trial, written; None of a case that is over, or known well enough."""
@@ -167,8 +160,8 @@ class _Run:
         self._to_measure -= self._is_to_measure(trial)
         if case in self._over or is_enough:
             return None
-        if case in self._reasons:
-            record = Record(case, "skipped", self._reasons[case])
+        if case in self._plan.skipped:
+            record = Record(case, "skipped", self._plan.skipped[case])
         else:
             record = self._measured(pool, trial)
         record = record.in_block(trial.process, trial.block)
@@ -181,12 +174,9 @@ class _Run:
         granted = None
         if self._allotment and self._begins_process(trial):
             granted = self._allotment.seconds(start, 1 + self._to_measure)
-        share = self._options.share(trial.case, trial.is_primary_only)
+        share = self._plan.share(trial.case, trial.is_primary_only, granted)
         if trial.case in self._first:
-            share = share.after(self._first[trial.case].clocks)
-        if granted:
-            share = replace(share, seconds=granted)
-
+            share = informed(share, self._first[trial.case].clocks)
         record = watched(lambda: pool.measure(trial, share), lambda: self._look(trial.case))
         wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.measure.budget import plain
 from harness.measure.source_cache import shared_folder
 from harness.results import ratio
 from harness.results import statistics as stats
@@ -24,10 +25,10 @@ from harness.results.ratio import Side
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
 from harness.results.statistics import Blocks
-from harness.runner.settings import RunOptions
+from harness.runner.plan import Request, RunPlan
 from harness.runner.worker_process import Worker, WorkerFailed
 from harness.suites.expand import expand
-from harness.suites.schema import Limits, ReductionBlock, Suite
+from harness.suites.schema import Limits, Measure, ReductionBlock, Suite
 
 FEWEST_TO_HALVE = 2 * ratio.FEWEST_PAIRS
 """Blocks of a case whose halves still are drawn in pairs."""
@@ -41,6 +42,8 @@ SUITE = Suite(
         ReductionBlock(ops=["minmax", "sum"], dtypes=["int32", "float32"], shapes=[[2560, 2560], [640, 480]])
     ],
     limits=Limits(measure=False),
+    # Timing takes, a side of a comparison, about as long as in a suite.
+    measure=Measure(samples=15, case_seconds=0.5, processes=5),
 )
 
 
@@ -68,23 +71,25 @@ class SelfTest:
         return not self.failure and self.comparisons > 0 and self.false_rate <= MOST_FALSE
 
 
+def plan_selftest(devices: Sequence[DeviceInfo], request: Request) -> RunPlan:
+    """Every case of :data:`SUITE` on each of these devices."""
+    cases = [case for device in devices for case in expand(SUITE, [device])]
+    return RunPlan(request, request.applied_to(SUITE), cases, devices=devices)
+
+
 def selftest(
-    devices: Sequence[DeviceInfo],
-    comparisons: int,
-    options: RunOptions,
-    progress: Callable[[str], None] = lambda _: None,
+    plan: RunPlan, comparisons: int, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator[SelfTest]:
     """Compares each device with itself at least so many times, one device after the other.
 
     Args:
-        devices: which, by their backends.
-        comparisons: a device; spread evenly over the cases of :data:`SUITE`.
-        options: as of a run; its processes and samples are those of one comparison.
+        plan: of :func:`plan_selftest`; its processes and samples are those of one comparison.
+        comparisons: a device; spread evenly over its cases.
         progress: is told what is done next.
     """
-    for device in devices:
-        cases = expand(SUITE, [device])
-        yield _device(device, cases, -(-comparisons // len(cases)), options, progress)
+    for device in plan.devices:
+        cases = [case for case in plan.cases if case.device_key == device.key]
+        yield _device(device, cases, -(-comparisons // len(cases)), plan, progress)
 
 
 def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
@@ -131,14 +136,15 @@ def _verdict(first: Blocks, second: Blocks) -> str:
 
 
 def _device(
-    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, progress: Callable[[str], None]
+    device: DeviceInfo, cases: Sequence[Case], each: int, plan: RunPlan, progress: Callable[[str], None]
 ) -> SelfTest:
     parts: dict[tuple[Case, int, int], list[Samples]] = {}
     try:
         with shared_folder() as shared:
-            for process in range(options.processes):
-                progress(f"{device.key}: process {process + 1} of {options.processes}")
-                for key, clock in _process(device, cases, each, options, shared, process):
+            processes = plan.suite.measure.processes
+            for process in range(processes):
+                progress(f"{device.key}: process {process + 1} of {processes}")
+                for key, clock in _process(device, cases, each, plan, shared, process):
                     parts.setdefault(key, []).append(replace(clock, blocks=(process,) * len(clock.seconds)))
     except WorkerFailed as error:
         return SelfTest(device.key, failure=str(error))
@@ -148,7 +154,7 @@ def _device(
 
 
 def _process(
-    device: DeviceInfo, cases: Sequence[Case], each: int, options: RunOptions, shared: str, process: int
+    device: DeviceInfo, cases: Sequence[Case], each: int, plan: RunPlan, shared: str, process: int
 ) -> Iterator[tuple[tuple[Case, int, int], Samples]]:
     """The clocks that two fresh workers take, one a side, of each case as often as there are comparisons.
 
@@ -157,18 +163,18 @@ def _process(
     Raises:
         WorkerFailed: if one cannot be started, does not answer, or cannot measure a case.
     """
-    name = options.classes.get(device.backend, device.backend)
+    name = plan.classes.get(device.backend, device.backend)
     workers: list[Worker] = []
     try:
         for _ in range(2):
-            workers.append(Worker(name, device.index, options.for_worker(shared), options.held))
+            workers.append(Worker(name, device.index, plan.for_worker(shared), plan.held))
         for worker in workers:
-            worker.wait_until_open(options.start_limit_s)
+            worker.wait_until_open()
         for case, number in product(cases, range(each)):
             # Whatever it does to a side to be the second, each side is now and then.
             first = (number + process) % 2
             for side in (first, 1 - first):
-                yield (case, number, side), _clock(workers[side], case, options)
+                yield (case, number, side), _clock(workers[side], case, plan)
         for worker in workers:
             worker.finish()
     finally:
@@ -176,9 +182,9 @@ def _process(
             worker.kill()
 
 
-def _clock(worker: Worker, case: Case, options: RunOptions) -> Samples:
-    share = asdict(options.share(case, primary_only=True))
-    answer = worker.ask({"case": case.to_json(), "share": share}, options.limit_s)
+def _clock(worker: Worker, case: Case, plan: RunPlan) -> Samples:
+    request = {"case": case.to_json(), "share": plain(plan.share(case, primary_only=True))}
+    answer = worker.ask(request, plan.suite.measure.limit_s)
     record = Record.from_json(answer["record"])
     if record.status != "ok":
         raise WorkerFailed(f"{case.problem.label}: {record.reason}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,77 +15,18 @@ from harness.devices import DeviceInfo
 from harness.measure.photograph import image_size
 from harness.measure.pictures import pictures
 from harness.results.explain import validation
-from harness.results.record import Case
 from harness.results.runfile import Run, RunWriter, first_line, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
 from harness.runner.discovery import available
 from harness.runner.environment import cpu_name, describe
+from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
-from harness.runner.selftest import SelfTest, selftest, selftest_of
-from harness.runner.settings import RunOptions
+from harness.runner.selftest import SelfTest, plan_selftest, selftest, selftest_of
 from harness.runner.telemetry import Watch
-from harness.suites.adhoc import Problems, adhoc_suite
 from harness.suites.control_cases import with_controls
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
-from harness.suites.schema import Suite, is_path, parse_suite, suite_text
-
-SELFTEST_PROCESSES = 5
-"""Of a comparison, where nobody says."""
-SELFTEST_SECONDS = 0.5
-"""Of timing, a side of a comparison: about what a suite takes."""
-BUDGET_SAMPLES = 100
-"""The most samples of a clock where a budget of time is given: the time is to end it, not their number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a person asks for; a run file keeps it, so that the run can be resumed.
-
-    ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
-    whole run; empty ``backends`` and ``devices`` mean all. ``text`` is the suite's where it has no file.
-    """
-
-    suite: str = "quick"
-    backends: tuple[str, ...] = ()
-    devices: tuple[str, ...] = ()
-    image: str | None = None
-    samples: int | None = None
-    seed: int = 1
-    processes: int | None = None
-    contexts: int | None = None
-    budget: float | None = None
-    text: str | None = None
-
-    def of_problems(self, problems: Problems) -> Self:
-        """The request with these problems in place of its suite.
-
-        Raises:
-            ValueError: if they are not valid, or the image is no photograph.
-        """
-        size = image_size(Path(self.image)) if self.image else None
-        name, text = adhoc_suite(problems, size)
-        return replace(self, suite=name, text=text)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What an invocation is going to do, before anything is measured.
-
-    ``cases`` are all, in order; ``skipped`` those that do not run, and why; ``devices`` all that were found;
-    ``missing`` why a backend is not available, by its name; ``text`` is the suite's; ``notes`` are for the
-    person who asked.
-    """
-
-    request: Request
-    suite: Suite
-    text: str
-    options: RunOptions
-    devices: list[DeviceInfo]
-    missing: dict[str, str]
-    cases: list[Case]
-    skipped: dict[Case, str]
-    notes: tuple[str, ...] = ()
+from harness.suites.schema import is_path, parse_suite, suite_text
 
 
 def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
@@ -95,15 +36,15 @@ def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
     return devices, {name: entry for name, entry in found.items() if isinstance(entry, str)}
 
 
-def plan_run(request: Request) -> Plan:
+def plan_run(request: Request) -> RunPlan:
     """Expands what is asked for on the devices of this machine.
 
     Raises:
         ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
     """
     text = suite_text(request.suite) if request.text is None else request.text
-    suite = parse_suite(request.suite, text)
-    image = Path(request.image) if request.image else None
+    suite = request.applied_to(parse_suite(request.suite, text))
+    image = request.photograph
     if image and not suite.laplace:
         raise ValueError(
             f"--image {image}: suite {request.suite} has no Laplace block, which alone takes a photograph; "
@@ -124,20 +65,8 @@ def plan_run(request: Request) -> Plan:
     used = {(case.backend, case.device) for case in cases if case not in skipped}
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
-    contexts = _contexts((by_key[key] for key in used), request.contexts or suite.measure.gpu_contexts)
-    options = RunOptions(
-        seed=request.seed,
-        samples=request.samples or max(suite.measure.samples, BUDGET_SAMPLES if request.budget else 0),
-        case_seconds=suite.measure.case_seconds,
-        processes=request.processes or suite.measure.processes,
-        contexts=contexts,
-        launch_contexts=suite.measure.gpu_launch_contexts if contexts and suite.measure.controls else 0,
-        contexts_s=suite.measure.gpu_contexts_s or None,
-        budget=request.budget,
-        limit_s=suite.measure.limit_s,
-        image=image,
-    )
-    return Plan(request, suite, text, options, devices, missing, cases, skipped)
+    contexts = _contexts((by_key[key] for key in used), suite.measure.gpu_contexts)
+    return RunPlan(request, suite, cases, skipped, contexts, text, devices, missing)
 
 
 def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
@@ -156,7 +85,7 @@ def _require(backends: Sequence[str], missing: Mapping[str, str]) -> None:
         raise ValueError(f"not available: {'; '.join(reasons)}")
 
 
-def gone_since(folder: Path, plan: Plan) -> list[str]:
+def gone_since(folder: Path, plan: RunPlan) -> list[str]:
     """What to say of the backends that were there at the last run whose file is in ``folder``, if this
     processor made it, and are not there now.
     """
@@ -180,7 +109,7 @@ def _is_of(line: Mapping[str, Any], cpu: str) -> bool:
     return isinstance(host, Mapping) and host.get("cpu") == cpu and bool(line.get("devices"))
 
 
-def plan_resumed(path: Path) -> Plan:
+def plan_resumed(path: Path) -> RunPlan:
     """The plan of the run in ``path``, as it was asked for.
 
     Raises:
@@ -222,7 +151,7 @@ def _of_asked(kept: resuming.Kept, backends: Sequence[str]) -> resuming.Kept:
     return kept.model_copy(update={"devices": devices})
 
 
-def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress], None]) -> Run:
+def measure(plan: RunPlan, output: Path, command: str, progress: Callable[[Progress], None]) -> Run:
     """Measures a plan into a new run file and returns what it holds.
 
     Raises:
@@ -230,15 +159,15 @@ def measure(plan: Plan, output: Path, command: str, progress: Callable[[Progress
         DeviceBusy: if another run measures on one of the devices; no file is begun then.
     """
     with (
-        alone(plan, command) as (options, watch),
+        alone(plan, command) as (locked_plan, watch),
         RunWriter(output, _environment(plan, command)) as writer,
     ):
         _write_pictures(plan, writer)
-        run_cases(plan.cases, writer, options, progress, plan.skipped, (), watch.look)
+        run_cases(locked_plan, writer, progress, (), watch.look)
     return load_run(output)
 
 
-def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
+def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> Run:
     """Measures what the run in ``path``, whose plan this is, left out; returns all that the file holds.
 
     A budget counts anew, for what is left.
@@ -246,29 +175,29 @@ def resume(plan: Plan, path: Path, progress: Callable[[Progress], None]) -> Run:
     Raises:
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
-    with alone(plan, f"harness run --resume {path}") as (options, watch):
+    with alone(plan, f"harness run --resume {path}") as (locked_plan, watch):
         pictured = {str(image.get("title")) for image in load_run(path).images}
         writer, finished = RunWriter.resume(path)
         with writer:
             _write_pictures(plan, writer, pictured)
-            run_cases(plan.cases, writer, options, progress, plan.skipped, finished, watch.look)
+            run_cases(locked_plan, writer, progress, finished, watch.look)
     return load_run(path)
 
 
-def _write_pictures(plan: Plan, writer: RunWriter, there: Collection[str] = ()) -> None:
+def _write_pictures(plan: RunPlan, writer: RunWriter, there: Collection[str] = ()) -> None:
     """What the filters of a run do, for the report; those of the titles that are ``there`` already are not
     written again.
     """
     measured = (case.problem for case in plan.cases if case not in plan.skipped)
-    for picture in pictures(measured, plan.options.image):
+    for picture in pictures(measured, plan.request.photograph):
         if picture["title"] not in there:
             writer.write_image(picture)
 
 
 @contextmanager
-def alone(plan: Plan, command: str) -> Iterator[tuple[RunOptions, Watch]]:
-    """The devices of a plan, locked against other runs and watched; with the options by which the workers
-    hold the locks too.
+def alone(plan: RunPlan, command: str) -> Iterator[tuple[RunPlan, Watch]]:
+    """The devices of a plan, locked against other runs and watched; with the plan by which the workers hold
+    the locks too.
 
     Raises:
         DeviceBusy: if another run measures on one of them.
@@ -277,7 +206,7 @@ def alone(plan: Plan, command: str) -> Iterator[tuple[RunOptions, Watch]]:
     used = [device for device in plan.devices if (device.backend, device.index) in measured]
     physical = {(device.backend, device.index): device.physical for device in used}
     with locked(names_of(used), command) as held, Watch(physical) as watch:
-        yield replace(plan.options, held=held), watch
+        yield replace(plan, held=held), watch
 
 
 def self_tests(
@@ -298,11 +227,11 @@ def self_tests(
     chosen = select_devices(devices, backends, patterns)
     if not chosen:
         raise ValueError(f"there is no device to test: {'; '.join(missing.values())}")
-    options = RunOptions(processes=processes or SELFTEST_PROCESSES, case_seconds=SELFTEST_SECONDS)
+    plan = plan_selftest(chosen, Request(processes=processes))
 
     def measured() -> Iterator[SelfTest]:
-        with locked(names_of(chosen), "harness selftest") as held:
-            yield from selftest(chosen, comparisons, replace(options, held=held), progress)
+        with alone(plan, "harness selftest") as (locked_plan, _):
+            yield from selftest(locked_plan, comparisons, progress)
 
     return measured()
 
@@ -329,13 +258,13 @@ def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:
     return names
 
 
-def _environment(plan: Plan, command: str) -> dict[str, Any]:
+def _environment(plan: RunPlan, command: str) -> dict[str, Any]:
     return {
         **describe(plan.request.suite, command, plan.devices, plan.missing),
         "request": asdict(_from_anywhere(plan.request)),
         "options": _options(plan),
         "suite_content": resuming.suite_content(plan.text),
-        "image_sha256": resuming.image_hash(plan.options.image),
+        "image_sha256": resuming.image_hash(plan.request.photograph),
     }
 
 
@@ -348,14 +277,10 @@ def _from_anywhere(request: Request) -> Request:
     )
 
 
-def _options(plan: Plan) -> dict[str, Any]:
-    options = plan.options
+def _options(plan: RunPlan) -> dict[str, Any]:
     return {
-        "samples": options.samples,
-        "case_seconds": options.case_seconds,
-        "limit_s": options.limit_s,
-        "processes": options.processes,
-        "contexts": dict(options.contexts),
-        "launch_contexts": options.launch_contexts,
-        "budget": options.budget,
+        **plan.suite.measure.model_dump(include={"samples", "case_seconds", "limit_s", "processes"}),
+        "contexts": dict(plan.contexts),
+        "launch_contexts": plan.launch_contexts,
+        "budget": plan.request.budget,
     }

@@ -22,7 +22,8 @@ from typing import IO, Any
 from backends import open_backend
 from backends.base import Backend
 from backends.errors import BackendError
-from harness.measure.measurer import Measurer, Share, reason_of
+from harness.measure.budget import Budget
+from harness.measure.measurer import Measurer, reason_of
 from harness.results.record import Case, Record
 from harness.results.runfile import strict_json
 
@@ -78,7 +79,8 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
         if "prepare" in request:
             measurer.prepare(case)
             return {"record": Record(case, "ok", "prepared").to_json(), "last": False}
-        record = measurer.measure(case, Share(**request["share"]))
+        share = {name: Budget(**budget) for name, budget in request["share"].items()}
+        record = measurer.measure(case, share)
     except Exception as error:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
         return {"record": Record(case, "failed", reason_of(error)).to_json(), "last": True}

@@ -17,6 +17,8 @@ from harness.runner import safe_path
 
 _STDERR_LINES = 6
 _STDERR_BYTES = 8192
+START_LIMIT_S = 120.0
+"""Seconds that a worker may take to open its device."""
 _GRACE_S = 5.0
 """Seconds that a worker may take to end by itself."""
 
@@ -84,14 +86,14 @@ class Worker:
         self._answers: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
 
-    def wait_until_open(self, limit_s: float) -> None:
+    def wait_until_open(self) -> None:
         """Waits until the worker has opened its device: after its start, and after a request to renew.
 
         Raises:
-            WorkerFailed: if it has not within ``limit_s`` seconds; nothing of it is left then.
+            WorkerFailed: if it has not within START_LIMIT_S seconds; nothing of it is left then.
         """
         try:
-            hello = self.answer(limit_s)
+            hello = self.answer(START_LIMIT_S)
             if "unavailable" in hello:
                 raise WorkerFailed(str(hello["unavailable"]))
         except BaseException:

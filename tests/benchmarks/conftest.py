@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from backends import DeviceInfo, open_backend
-from harness.measure.measurer import Measurer, Share
+from harness.measure.budget import Share, every_clock
+from harness.measure.measurer import Measurer
 from harness.results.record import Case
 from harness.runner.environment import describe
-from harness.runner.session import Plan, Request, alone, discover, plan_run
+from harness.runner.plan import Request, RunPlan
+from harness.runner.session import alone, discover, plan_run
 from harness.variants.axes import label
 from tests.conftest import BENCHMARKS, benchmarks_only
 
@@ -29,14 +31,14 @@ def _asked(config: pytest.Config) -> bool:
 
 
 @cache
-def _plan(suite: str, backends: tuple[str, ...], devices: tuple[str, ...]) -> Plan:
+def _plan(suite: str, backends: tuple[str, ...], devices: tuple[str, ...]) -> RunPlan:
     try:
         return plan_run(Request(suite=suite, backends=backends, devices=devices))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 
 
-def plan_of(config: pytest.Config) -> Plan:
+def plan_of(config: pytest.Config) -> RunPlan:
     """What the command line asks for, on the devices found here."""
     names, texts = config.getoption("--backend") or (), config.getoption("--device") or ()
     return _plan(config.getoption("--suite"), tuple(names), tuple(texts))
@@ -77,7 +79,7 @@ def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
 
         @cache
         def measurer(backend: str, device: int) -> Measurer:
-            return Measurer(opened.enter_context(open_backend(backend, device)), seed=plan.options.seed)
+            return Measurer(opened.enter_context(open_backend(backend, device)), seed=plan.request.seed)
 
         yield lambda case: measurer(case.backend, case.device)
 
@@ -85,12 +87,12 @@ def measurer_of(pytestconfig: pytest.Config) -> Iterator[MeasurerOf]:
 @pytest.fixture(scope="session")
 def share(pytestconfig: pytest.Config) -> Share:
     """The work on each case: all of it, in this one process."""
-    options = plan_of(pytestconfig).options
-    return Share(options.samples, options.case_seconds)
+    measure = plan_of(pytestconfig).suite.measure
+    return every_clock(measure.samples, measure.case_seconds)
 
 
 @pytest.fixture(scope="session")
-def devices(pytestconfig: pytest.Config) -> list[DeviceInfo]:
+def devices(pytestconfig: pytest.Config) -> Sequence[DeviceInfo]:
     """Every device found here, whether measured or not."""
     return plan_of(pytestconfig).devices
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from backends import DeviceInfo
-from harness.measure.measurer import Share
+from harness.measure.budget import Share
 from harness.results.record import Case, Record
 from harness.results.runfile import Run, strict_json
 from harness.variants.axes import label

@@ -15,7 +15,7 @@ from harness.results.record import Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import environment, session
 from harness.runner.device_lock import lock_path, locked
-from harness.runner.settings import RunOptions
+from harness.runner.plan import BUDGET_SAMPLES, Request, RunPlan
 from tests.support.command import LAPLACE, SUITE, Harness, harness, photograph
 
 __all__ = ["harness"]
@@ -24,7 +24,7 @@ __all__ = ["harness"]
 def _killed(harness: Harness) -> Path:
     """A run file that has only the first of two cases, and half a line of the next."""
     path = Path("my.jsonl")
-    plan = session.plan_run(session.Request(str(harness.suite()), ("numpy",)))
+    plan = session.plan_run(Request(str(harness.suite()), ("numpy",)))
     environment = session._environment(plan, "harness run")
     with RunWriter(path, environment) as writer:
         writer.write(Record(plan.cases[0], "skipped", "for speed"))
@@ -53,7 +53,7 @@ def test_a_budget_is_kept_for_a_resumed_run(harness: Harness) -> None:
     shown = harness("run", "--resume", "my.jsonl")
     assert shown.code == 0, shown.err
     assert load_run("my.jsonl").environment["options"]["budget"] == 2
-    assert load_run("my.jsonl").environment["options"]["samples"] == session.BUDGET_SAMPLES
+    assert load_run("my.jsonl").environment["options"]["samples"] == BUDGET_SAMPLES
 
 
 def _edited(path: Path, edit: Callable[[dict[str, Any]], object]) -> None:
@@ -203,8 +203,8 @@ def test_the_workers_of_a_run_hold_its_locks(
     held: list[bool] = []
 
     def run_cases(*arguments: Any) -> None:
-        options: RunOptions = arguments[2]
-        held.extend(os.path.samestat(os.fstat(file), lock_path("cpu").stat()) for file in options.held)
+        plan: RunPlan = arguments[0]
+        held.extend(os.path.samestat(os.fstat(file), lock_path("cpu").stat()) for file in plan.held)
 
     monkeypatch.setattr(session, "run_cases", run_cases)
     new = (harness.suite(), "--backend", "numpy", "--run", path)
@@ -242,7 +242,7 @@ def test_a_resumed_run_whose_backend_is_gone_says_why(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path("my.jsonl")
-    plan = session.plan_run(session.Request(str(harness.suite())))
+    plan = session.plan_run(Request(str(harness.suite())))
     assert any(device.backend == "opencv" for device in plan.devices)
     RunWriter(path, session._environment(plan, "harness run")).close()
     found = available()

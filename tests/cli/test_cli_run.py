@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,11 @@ from skimage.io import imsave
 
 from backends import available
 from harness.cli import render
-from harness.results.record import Case, Record
+from harness.results.record import Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import environment, session
 from harness.runner.device_lock import locked
+from harness.runner.plan import Request, RunPlan
 from harness.suites.control_cases import twins
 from harness.suites.schema import suite_names
 from tests.support.command import LAPLACE, SUITE, Harness, harness, photograph
@@ -133,8 +133,8 @@ def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:
 def test_wrong_or_failed_cases_end_in_exit_code_1(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, status: Any
 ) -> None:
-    def run_cases(cases: Sequence[Case], writer: Any, *_: object) -> None:
-        for case in cases:
+    def run_cases(plan: RunPlan, writer: Any, *_: object) -> None:
+        for case in plan.cases:
             writer.write(Record(case, status, "not as it should be"))
 
     monkeypatch.setattr(session, "run_cases", run_cases)
@@ -201,11 +201,11 @@ def test_a_backend_that_was_there_at_the_last_run_is_missed(
     RunWriter(last, {"host": {"cpu": cpu}, "devices": devices}).close()
     Path("notes.jsonl").write_text("no run", encoding="utf-8")
     Path("link.jsonl").symlink_to("nowhere")
-    plan = session.plan_run(session.Request(str(harness.suite())))
+    plan = session.plan_run(Request(str(harness.suite())))
     plan = replace(plan, missing={"torch": "torch: no such module", "cupy": "cupy: no such module"})
     told = "torch was there at the last run (last.jsonl) and is not now: torch: no such module"
     assert session.gone_since(Path(), plan) == [told] * is_told
-    others = replace(plan, request=session.Request(backends=("numpy",)))
+    others = replace(plan, request=Request(backends=("numpy",)))
     assert session.gone_since(Path(), others) == []
 
 
@@ -217,8 +217,8 @@ def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: py
 
 
 def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_cases(cases: Sequence[Case], writer: Any, *_: object) -> None:
-        for case in cases:
+    def run_cases(plan: RunPlan, writer: Any, *_: object) -> None:
+        for case in plan.cases:
             writer.write(Record(case, "skipped", "for speed"))
 
     monkeypatch.setattr(session, "run_cases", run_cases)

@@ -13,7 +13,6 @@ import pytest
 
 from harness.cli import doctor
 from harness.runner.safe_path import leave_current_folder
-from harness.runner.settings import RunOptions
 from harness.runner.worker_process import Worker
 from tests.support.command import SUITE
 
@@ -120,8 +119,8 @@ def test_python_m_in_a_checkout_needs_no_installation(folder: Path, tmp_path: Pa
 
 @pytest.mark.usefixtures("folder")
 def test_a_worker_imports_nothing_of_the_current_folder() -> None:
-    worker = Worker("numpy", 0, RunOptions().for_worker())
-    worker.wait_until_open(60)
+    worker = Worker("numpy", 0, {})
+    worker.wait_until_open()
     worker.finish()
 
 
@@ -131,8 +130,8 @@ def test_a_worker_imports_what_an_interactive_session_in_a_checkout_does(
     packages, told = installed(tmp_path / "packages"), tmp_path / "told.txt"
     monkeypatch.chdir(packages)
     code = (
-        "from harness.runner.settings import RunOptions; from harness.runner.worker_process import Worker\n"
-        "worker = Worker('numpy', 0, RunOptions().for_worker()); worker.wait_until_open(60); worker.finish()"
+        "from harness.runner.worker_process import Worker\n"
+        "worker = Worker('numpy', 0, {}); worker.wait_until_open(); worker.finish()"
     )
     done = call("-c", code, TOLD=str(told))
     assert done.returncode == 0, done.stderr

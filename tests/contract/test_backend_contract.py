@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from backends import REGISTRY, Backend, BackendError, BackendUnavailable, DeviceInfo, open_backend
-from harness.measure.measurer import Share
+from harness.measure.budget import every_clock, plain
 from harness.results.record import Case
-from harness.runner.settings import RunOptions
 from harness.runner.worker_process import Worker
 from tests.conftest import found, opened
 from tests.support.contract import PROBLEMS, some_problem, wrong
@@ -52,15 +51,15 @@ def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
     with opened(any_device) as backend:
         problem = some_problem(backend)
         case = Case(any_device.backend, any_device.index, problem, backend.default_variant(problem))
-    worker = Worker(case.backend, case.device, RunOptions().for_worker())
+    worker = Worker(case.backend, case.device, {})
     try:
-        worker.wait_until_open(60)
+        worker.wait_until_open()
         for _ in range(2):
-            share = asdict(Share(3, 0.05))
+            share = plain(every_clock(3, 0.05))
             answer = worker.ask({"case": case.to_json(), "share": share}, 60)
             assert (answer["record"]["status"], answer["record"]["reason"]) == ("ok", "")
             worker.tell({"renew": True})
-            worker.wait_until_open(60)
+            worker.wait_until_open()
         worker.finish()
     finally:
         worker.kill()

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import Run, RunWriter, load_run
+from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
-from harness.runner.settings import RunOptions
+from harness.suites.schema import Measure, ReductionBlock, Suite
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend
 
 CLASSES = {"fake": f"{FakeBackend.__module__}:{FakeBackend.__name__}"}
 CASES = [Case("fake", 0, Reduction(op, "int32", (1000,)), LibraryVariant()) for op in OPS]
-OPTIONS = RunOptions(samples=3, case_seconds=0.05, limit_s=20, classes=CLASSES)
+BRIEF: dict[str, Any] = {"samples": 3, "case_seconds": 0.05, "limit_s": 20.0}
+"""Of a suite's table of how to measure."""
 
 
-def run(
-    path: Path, cases: list[Case] = CASES, options: RunOptions = OPTIONS, told: list[Progress] | None = None
-) -> Run:
+def planned(cases: Sequence[Case] = CASES, *, budget: float | None = None, **options: Any) -> RunPlan:
+    """The plan of a run of these cases, on fake devices. ``options``: fields of the plan, or of how the
+    suite is measured.
+    """
+    measure = {name: options.pop(name) for name in list(options) if name in Measure.model_fields}
+    block = ReductionBlock(ops=["min"], dtypes=["int8"], shapes=[[1]])
+    suite = Suite(name="fake", title="Fake", reduction=[block], measure=Measure(**{**BRIEF, **measure}))
+    return RunPlan(Request(budget=budget), suite, cases, **{"classes": CLASSES, **options})
+
+
+def run(path: Path, plan: RunPlan | None = None, told: list[Progress] | None = None) -> Run:
     seen = told if told is not None else []
     with RunWriter(path / "run.jsonl", {}) as writer:
-        run_cases(cases, writer, options, seen.append)
+        run_cases(plan or planned(), writer, seen.append)
     return load_run(path / "run.jsonl")
 
 

@@ -107,7 +107,7 @@ def test_shapes_are_text_or_numbers_one_or_several(monkeypatch: pytest.MonkeyPat
         asked.append(problems)
         raise ValueError("seen")
 
-    monkeypatch.setattr("harness.runner.session.adhoc_suite", refuse)
+    monkeypatch.setattr("harness.runner.plan.adhoc_suite", refuse)
     mixed: list[Any] = [(30, 20), "5"]
     shapes: list[Any] = ["30x20", (30, 20), ["30x20"], [(30, 20)]]
     for shape in shapes:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from backends.base import Gate, Prepared
+from harness.measure.budget import Budget
 from harness.measure.clocks import (
     ATTEMPTS,
     FIXED_COST,
     GRACE,
     HOST_BOUND,
     SLACK,
-    Budget,
     Queue,
     event_seconds,
     grow,

@@ -8,9 +8,9 @@ import pytest
 
 from backends.base import Prepared
 from harness.devices import DeviceArray, KernelTimes, Launch
-from harness.measure.clocks import Budget
+from harness.measure.budget import Budget, every_clock
 from harness.measure.empty_kernel import kernel_seconds, launch_clocks
-from harness.measure.measurer import Measurer, Share
+from harness.measure.measurer import Measurer
 from harness.problems import Empty, Problem, Reduction
 from harness.results.record import Case, Samples
 from harness.variants.axes import LibraryVariant, Variant
@@ -85,7 +85,7 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
     )
     backend = FakeBackend(FakeClock(call=20e-6))
     record = Measurer(backend, backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
+        Case("fake", 0, PROBLEM, LibraryVariant()), every_clock(3)
     )
     assert record.status == "ok"
     assert record.clocks["kernel"].seconds == (90e-6,) * 3
@@ -97,7 +97,7 @@ def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(FakePrepared, "kernel_times", lambda *_: KernelTimes(note="no privileges"))
     backend = FakeBackend(FakeClock())
     record = Measurer(backend, backend.clock.time).measure(
-        Case("fake", 0, PROBLEM, LibraryVariant()), Share(3)
+        Case("fake", 0, PROBLEM, LibraryVariant()), every_clock(3)
     )
     assert record.status == "ok"
     assert "kernel" not in record.clocks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from PIL import Image
 
 from backends.errors import DeviceLost
 from harness.devices import DeviceArray
+from harness.measure.budget import every_clock, informed, plain, primary_clock
 from harness.measure.inputs import KEPT_SHARE
-from harness.measure.measurer import Measurer, Share
+from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array, compare
 from harness.problems.dtypes import DTYPES
@@ -24,7 +25,7 @@ from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend, FakeClock, FakePrepared
 
 CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), LibraryVariant())
-FOUR = Share(samples=4)
+FOUR = every_clock(4)
 
 
 def measurer(clock: FakeClock) -> Measurer:
@@ -43,7 +44,7 @@ def test_each_clock_has_its_own_true_time() -> None:
 
 def test_a_clock_that_no_other_process_takes_has_samples_of_its_own() -> None:
     backend = FakeBackend(FakeClock())
-    clocks = Measurer(backend, backend.clock.time).measure(CASE, Share(2, samples_once=5)).clocks
+    clocks = Measurer(backend, backend.clock.time).measure(CASE, every_clock(2, samples_once=5)).clocks
     assert len(clocks["queue"].seconds) == 2
     assert [len(clocks[name].seconds) for name in ("event", "round_trip", "launch_event")] == [5] * 3
 
@@ -60,7 +61,8 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
 def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primary_only: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
     measuring = Measurer(backend, backend.clock.time)
-    clocks = measuring.measure(CASE, Share(9, 1e-3, primary_only)).clocks
+    share = primary_clock(9, 1e-3) if primary_only else every_clock(9, 1e-3)
+    clocks = measuring.measure(CASE, share).clocks
     assert clocks["queue"].seconds == pytest.approx([20e-3] * (1 if primary_only else 3))
     assert (clocks.keys() == {"queue", "launch"}) == primary_only
 
@@ -68,7 +70,7 @@ def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primar
 def test_the_first_case_of_a_context_warms_the_device_up_for_longer() -> None:
     backend = FakeBackend(FakeClock(call=20e-6))
     measuring = Measurer(backend, backend.clock.time)
-    share = Share(1, 1.0, primary_only=True, calls={"queue": 40, "launch": 40})
+    share = {name: replace(budget, calls=40) for name, budget in primary_clock(1, 1.0).items()}
     batches = []
     for _ in range(3):
         backend.batches.clear()
@@ -86,7 +88,8 @@ def test_of_a_limit_the_round_trip_is_not_measured() -> None:
 
 def test_the_calls_behind_a_sample_can_be_given() -> None:
     backend = FakeBackend(FakeClock(call=20e-6, empty=2e-6))
-    share = Share(2, 1.0, primary_only=True, calls={"queue": 7, "launch": 9})
+    calls = {"queue": 7, "launch": 9}
+    share = {name: replace(budget, calls=calls[name]) for name, budget in primary_clock(2, 1.0).items()}
     record = Measurer(backend, backend.clock.time).measure(CASE, share)
     assert {name: clock.calls for name, clock in record.clocks.items()} == {"queue": 7, "launch": 9}
     assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
@@ -98,10 +101,12 @@ def test_a_lean_block_takes_no_more_calls_than_last_long_enough_in_all() -> None
         "launch": Samples((1e-3,), 2),
         "event": Samples((), 1),
     }
-    full, primary_only = (Share(primary_only=primary_only).after(found) for primary_only in (False, True))
-    assert full.expected == primary_only.expected == {"queue": 4e-6, "launch": 1e-3}
-    assert full.calls == {"queue": 400, "launch": 2}
-    assert primary_only.calls == {"queue": 167, "launch": 1}
+    full, primary_only = (informed(share, found) for share in (every_clock(), primary_clock()))
+    assert full["event"] == every_clock()["event"]
+    assert (full["queue"].calls, full["launch"].calls) == (400, 2)
+    assert (primary_only["queue"].calls, primary_only["launch"].calls) == (167, 1)
+    for share in (full, primary_only):
+        assert (share["queue"].expected, share["launch"].expected) == (4e-6, 1e-3)
 
 
 def test_the_same_launches_cost_is_measured_once() -> None:
@@ -225,7 +230,7 @@ def test_what_timing_leaves_behind_is_verified(
     monkeypatch: pytest.MonkeyPatch, fault: str, primary_only: bool, when: str
 ) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
-    record = measurer(FakeClock()).measure(CASE, replace(FOUR, primary_only=primary_only))
+    record = measurer(FakeClock()).measure(CASE, primary_clock(4) if primary_only else FOUR)
     assert record.status == ("wrong" if when else "ok")
     assert record.reason.startswith(when)
 
@@ -297,7 +302,7 @@ def test_a_device_lost_while_preparing_is_told(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("fault", "ends"), [("DeviceLost", True), ("OutOfDeviceMemory", False)])
 def test_a_lost_device_ends_its_worker(monkeypatch: pytest.MonkeyPatch, fault: str, ends: bool) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"max": fault}))
-    request = {"case": CASE.to_json(), "share": asdict(FOUR)}
+    request = {"case": CASE.to_json(), "share": plain(FOUR)}
     answer = respond(measurer(FakeClock()), request)
     assert (answer["record"]["status"], answer["last"]) == ("failed", ends)
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.measure.measurer import Measurer, Share
+from harness.measure.budget import every_clock
+from harness.measure.measurer import Measurer
 from harness.measure.placement import LEAST_SHARE, MOST_PAGES, PAGE_BYTES, padding
 from tests.support.fake_backend import DEVICE, FakeBackend, FakeClock
-from tests.support.fake_runs import CASES, OPTIONS, run
+from tests.support.fake_runs import CASES, planned, run
 
 ROOMY = replace(DEVICE, memory_bytes=LEAST_SHARE * 4 * PAGE_BYTES)
 
@@ -53,13 +54,13 @@ def test_a_record_says_how_much_was_taken(monkeypatch: pytest.MonkeyPatch) -> No
     three = backend.upload(np.zeros(3, np.uint8))
     monkeypatch.setattr("harness.measure.placement.padding", lambda *_: three)
     for shifts, expected in ((True, 3), (False, None)):
-        record = Measurer(backend, shifts=shifts).measure(CASES[0], Share(3, 0.01))
+        record = Measurer(backend, shifts=shifts).measure(CASES[0], every_clock(3, 0.01))
         assert record.ledger.get("padding_bytes") == expected
 
 
 def test_only_devices_with_several_contexts_shift(tmp_path: Path) -> None:
-    options = replace(OPTIONS, contexts={"fake:0": 2})
-    assert options.for_worker(key="fake:0")["shifts"]
-    assert not options.for_worker(key="fake:1")["shifts"]
-    assert not OPTIONS.for_worker(key="fake:0")["shifts"]
-    assert {record.status for record in run(tmp_path, CASES[:1], options).records} == {"ok"}
+    plan = planned(CASES[:1], contexts={"fake:0": 2})
+    assert plan.for_worker(key="fake:0")["shifts"]
+    assert not plan.for_worker(key="fake:1")["shifts"]
+    assert not planned().for_worker(key="fake:0")["shifts"]
+    assert {record.status for record in run(tmp_path, plan).records} == {"ok"}

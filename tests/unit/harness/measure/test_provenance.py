@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from backends import open_backend
-from harness.measure.measurer import Measurer, Share
+from harness.measure.budget import every_clock
+from harness.measure.measurer import Measurer
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.results.record import Case
 from harness.variants.axes import ReductionVariant
@@ -31,7 +32,7 @@ def test_the_type_that_our_kernels_compute_in(problem: Problem, expected: str) -
 def test_a_record_says_what_was_timed() -> None:
     case = Case("opencl", 0, Reduction("sum", "int32", (50_000,)), ReductionVariant(group_size=4, groups=2))
     with open_backend("opencl") as backend:
-        record = Measurer(backend).measure(case, Share(3, 0.05))
+        record = Measurer(backend).measure(case, every_clock(3, 0.05))
     ledger = record.ledger
     assert record.status == "ok"
     assert ledger["build_options"][0] == "-cl-std=CL1.2"

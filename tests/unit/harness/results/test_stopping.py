@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from harness.measure.clocks import FAR, Budget, Stop, event_seconds, queue_seconds
+from harness.measure.budget import FAR, Budget, Stop
+from harness.measure.clocks import event_seconds, queue_seconds
 from harness.results.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
 from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
 

@@ -22,9 +22,9 @@ from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner.run import run_cases
-from harness.runner.settings import RunOptions
 from harness.variants.axes import ReductionVariant
 from tests.support.command import SUITE, Harness, harness, python
+from tests.support.fake_runs import planned
 from tests.support.faulty_backend import ENVIRONMENT
 
 __all__ = ["harness"]
@@ -47,9 +47,8 @@ def run_with(
     """The records of a reduction by each op, some with faults; every case must be there, in order."""
     monkeypatch.setenv(ENVIRONMENT, json.dumps(faults))
     cases = [Case("opencl", cpu(), Reduction(op, "int32", (1000,)), ReductionVariant()) for op in OPS]
-    options = RunOptions(samples=3, case_seconds=0.05, limit_s=limit_s, classes=CLASSES)
     with RunWriter(folder / "run.jsonl", {}) as writer:
-        run_cases(cases, writer, options)
+        run_cases(planned(cases, limit_s=limit_s, classes=CLASSES), writer)
     records = load_run(folder / "run.jsonl").records
     assert [record.case for record in records] == cases
     return records

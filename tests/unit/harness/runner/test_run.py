@@ -20,13 +20,12 @@ from harness.measure.source_cache import Shared
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
-from harness.runner import device_lock
+from harness.runner import device_lock, worker_process
 from harness.runner.device_lock import DeviceBusy, locked
 from harness.runner.run import Progress, run_cases
-from harness.runner.settings import RunOptions
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, CLASSES, OPTIONS, faults, only, run
+from tests.support.fake_runs import CASES, CLASSES, faults, only, planned, run
 
 LAST_OP = list(OPS)[-1]
 
@@ -80,8 +79,7 @@ def test_a_fault_costs_its_case_only(
 
 def test_a_hang_is_ended_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, max="hang")
-    options = RunOptions(samples=3, case_seconds=0.05, limit_s=2, classes=CLASSES)
-    record = only(run(tmp_path, options=options), "max")
+    record = only(run(tmp_path, planned(limit_s=2.0)), "max")
     assert (record.status, record.reason) == ("failed", "no answer within 2 s")
 
 
@@ -89,7 +87,7 @@ def test_a_kill_takes_the_workers_children_too(tmp_path: Path, monkeypatch: pyte
     faults(monkeypatch, max="hang with child")
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     case = Case("fake", 0, Reduction("max", "int32", (10,)), LibraryVariant())
-    run(tmp_path, [case], RunOptions(limit_s=2, classes=CLASSES))
+    run(tmp_path, planned([case], limit_s=2.0))
     _, child = (tmp_path / "diary").read_text().split()
     deadline = time.monotonic() + 10
     while alive(child) and time.monotonic() < deadline:
@@ -101,17 +99,16 @@ RUNNER = """
 import sys
 from pathlib import Path
 from harness.runner.device_lock import locked
-from harness.runner.settings import RunOptions
 from harness.problems import Reduction
 from harness.results.record import Case
 from harness.runner.run import run_cases
 from harness.results.runfile import RunWriter
 from harness.variants.axes import LibraryVariant
-from tests.support.fake_runs import CLASSES
+from tests.support.fake_runs import planned
 
 case = Case("fake", 0, Reduction("max", "int32", (10,)), LibraryVariant())
 with locked({"cpu": ["fake:0"]}, "harness run") as held, RunWriter(Path(sys.argv[1]), {}) as writer:
-    run_cases([case], writer, RunOptions(classes=CLASSES, held=held))
+    run_cases(planned([case], limit_s=60.0, held=held), writer)
 """
 """A run of one case."""
 
@@ -203,8 +200,8 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
 ) -> None:
     faults(monkeypatch, start=fault)
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
-    limit = 5.0 if fault == "hang" else 20.0
-    found = run(tmp_path, options=RunOptions(start_limit_s=limit, classes=CLASSES))
+    monkeypatch.setattr(worker_process, "START_LIMIT_S", 5.0 if fault == "hang" else 20.0)
+    found = run(tmp_path)
     assert [record.case for record in found.records] == CASES
     assert {record.status for record in found.records} == {"failed"}
     assert len({record.reason for record in found.records}) == 1
@@ -215,47 +212,47 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
 
 def test_an_unknown_backend_is_explained(tmp_path: Path) -> None:
     case = Case("vulkan", 0, CASES[0].problem, LibraryVariant())
-    (record,) = run(tmp_path, [case]).records
+    (record,) = run(tmp_path, planned([case])).records
     assert record.status == "failed"
     assert "backend 'vulkan' is unknown" in record.reason
 
 
 def test_a_skip_reason_known_beforehand_needs_no_worker(tmp_path: Path) -> None:
     case = Case("vulkan", 0, CASES[0].problem, LibraryVariant())
-    with RunWriter(tmp_path / "run.jsonl", {}) as writer:
-        run_cases([case], writer, OPTIONS, skipped={case: "too large"})
-    assert load_run(tmp_path / "run.jsonl").records == [Record(case, "skipped", "too large")]
+    assert run(tmp_path, planned([case], skipped={case: "too large"})).records == [
+        Record(case, "skipped", "too large")
+    ]
 
 
 def test_workers_of_several_devices_live_side_by_side(tmp_path: Path) -> None:
     classes = {"one": CLASSES["fake"], "two": CLASSES["fake"]}
     cases = [Case(name, 0, case.problem, LibraryVariant()) for case in CASES for name in classes]
-    found = run(tmp_path, cases, RunOptions(samples=3, case_seconds=0.05, classes=classes))
+    found = run(tmp_path, planned(cases, classes=classes))
     assert [record.case for record in found.records] == cases
     assert {record.status for record in found.records} == {"ok"}
 
 
 def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
     cases = [Case("fake", 0, Reduction("min", "int32", (n,)), LibraryVariant(), "cold") for n in (500, 10**6)]
-    found = run(tmp_path, cases)
+    found = run(tmp_path, planned(cases))
     # The fake device has 4 KiB of cache: 16 KiB are passed by 9 sources of 2 000 bytes, or at least by two.
     assert [record.ledger["sources"] for record in found.records] == [9, 2]
 
 
 def test_resume_measures_what_is_left(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    run(tmp_path, CASES[:2])
+    run(tmp_path, planned(CASES[:2]))
     path.write_bytes(path.read_bytes()[:-9])
     writer, finished = RunWriter.resume(path)
     with writer:
         assert [record.case for record in finished] == [CASES[0]]
-        run_cases(CASES, writer, OPTIONS, finished=finished)
+        run_cases(planned(), writer, finished=finished)
     assert [record.case for record in load_run(path).trials] == CASES
 
 
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run.jsonl", {}) as writer:
-        run_cases(CASES[:1], writer, OPTIONS, look=lambda _: {"reasons": ["power brake"]})
+        run_cases(planned(CASES[:1]), writer, look=lambda _: {"reasons": ["power brake"]})
     (record,) = load_run(tmp_path / "run.jsonl").records
     assert record.status == "ok"
     assert record.ledger["note"] == "throttled while it was measured, twice: power brake"
@@ -290,7 +287,7 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_was_measured(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with RunWriter(tmp_path / "run.jsonl", {}) as writer, pytest.raises(KeyboardInterrupt):
-        run_cases(CASES, writer, OPTIONS, interrupt)
+        run_cases(planned(), writer, interrupt)
     assert children() == before
     assert [record.case for record in load_run(tmp_path / "run.jsonl").records] == CASES[:2]
 
@@ -307,7 +304,7 @@ def test_the_worker_ends_with_its_runner() -> None:
         "harness.runner.worker_main",
         CLASSES["fake"],
         "0",
-        json.dumps(OPTIONS.for_worker()),
+        json.dumps(planned().for_worker()),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     ended = subprocess.run(command, input=b"", capture_output=True, env=environment, timeout=60, check=True)

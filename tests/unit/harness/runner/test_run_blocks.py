@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from harness.measure.measurer import Share
+from harness.measure.budget import Budget, Share, informed, is_primary_only, primary_clock
 from harness.problems import Empty
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
+from harness.runner.plan import LAUNCH_SAMPLES
 from harness.runner.run import LIMIT_SHARE, Progress, run_cases
 from harness.runner.schedule import LEAST_S, Known
-from harness.runner.settings import LAUNCH_SAMPLES, RunOptions
 from harness.runner.worker_process import Worker
 from harness.variants.axes import LaunchVariant
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, CLASSES, OPTIONS, faults, only, run
+from tests.support.fake_runs import CASES, faults, only, planned, run
 
-THREE = RunOptions(samples=9, case_seconds=0.1, limit_s=20, processes=3, classes=CLASSES)
+THREE: dict[str, Any] = {"samples": 9, "case_seconds": 0.1, "processes": 3}
 
 
 def test_a_case_is_measured_in_several_fresh_processes(
@@ -30,7 +30,7 @@ def test_a_case_is_measured_in_several_fresh_processes(
 ) -> None:
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     told: list[Progress] = []
-    found = run(tmp_path, CASES[:2], THREE, told)
+    found = run(tmp_path, planned(CASES[:2], **THREE), told)
     assert (tmp_path / "diary").read_text() == "opened\n" * 3
     assert [record.case for record in found.records] == CASES[:2]
     assert [(trial.case, trial.process) for trial in found.trials] == [
@@ -54,7 +54,7 @@ def test_what_is_not_right_is_not_tried_in_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, status: str
 ) -> None:
     faults(monkeypatch, min=fault)
-    found = run(tmp_path, options=THREE)
+    found = run(tmp_path, planned(**THREE))
     assert only(found, "min").status == status
     assert sum(trial.case == CASES[0] for trial in found.trials) == 1
     assert len(found.trials) == 3 * len(CASES) - 2
@@ -62,13 +62,13 @@ def test_what_is_not_right_is_not_tried_in_the_next_process(
 
 def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
-    whole = [(trial.case, trial.process) for trial in run(tmp_path, CASES[:2], THREE).trials]
+    whole = [(trial.case, trial.process) for trial in run(tmp_path, planned(CASES[:2], **THREE)).trials]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:4]) + lines[4][:50])
     writer, finished = RunWriter.resume(path)
     with writer:
         assert [(trial.case, trial.process) for trial in finished] == whole[:3]
-        run_cases(CASES[:2], writer, THREE, finished=finished)
+        run_cases(planned(CASES[:2], **THREE), writer, finished=finished)
     found = load_run(path)
     assert [(trial.case, trial.process) for trial in found.trials] == whole
     assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
@@ -80,14 +80,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
     real = Worker.tell
 
     def tell(worker: Worker, request: Mapping[str, Any]) -> None:
-        shares.extend(Share(**request["share"]) for _ in range("share" in request))
+        if "share" in request:
+            shares.append({name: Budget(**budget) for name, budget in request["share"].items()})
         real(worker, request)
 
     monkeypatch.setattr(Worker, "tell", tell)
     return shares
 
 
-TWICE = replace(THREE, processes=2, contexts={"fake:0": 3}, case_seconds=6.0)
+TWICE: dict[str, Any] = {"samples": 9, "case_seconds": 6.0, "processes": 2, "contexts": {"fake:0": 3}}
 
 
 @pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
@@ -97,7 +98,7 @@ def test_every_block_has_a_fresh_context(
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     faults(monkeypatch, **({"keeps context": "yes"} if keeps else {}))
     shares = asked(monkeypatch)
-    found = run(tmp_path, CASES[:2], TWICE)
+    found = run(tmp_path, planned(CASES[:2], **TWICE))
     # A context that cannot be given up is left with its process.
     assert (tmp_path / "diary").read_text() == 2 * ("opened\n" + 2 * "forgotten\nopened\n")
     assert [(t.case, t.process, t.block) for t in found.trials] == [
@@ -108,26 +109,28 @@ def test_every_block_has_a_fresh_context(
         assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
         assert set(record.clocks["round_trip"].blocks) == {0}
         assert record.ledger["launches"]
-    samples = [share.samples for share in shares]
+    samples = [share["queue"].samples for share in shares]
     assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
 
 
 def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
     empty = Case("fake", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
-    assert TWICE.share(empty, primary_only=True) == Share(LAUNCH_SAMPLES, 3.0, True, 9)
-    assert TWICE.share(CASES[0], primary_only=True).samples < LAUNCH_SAMPLES
-    assert TWICE.share(empty, primary_only=False) == TWICE.share(CASES[0], primary_only=False)
+    plan = planned(**TWICE)
+    assert plan.share(empty, primary_only=True) == primary_clock(LAUNCH_SAMPLES, 3.0)
+    assert plan.share(CASES[0], primary_only=True)["queue"].samples < LAUNCH_SAMPLES
+    assert plan.share(empty, primary_only=False) == plan.share(CASES[0], primary_only=False)
 
 
 def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = asked(monkeypatch)
-    first, *_ = run(tmp_path, CASES[:1], TWICE).trials
-    found = Share(primary_only=True).after(first.clocks).calls
-    assert found
-    assert [share.calls for share in shares] == [{}] + [found] * 5
-    seconds = statistics.median(first.clocks["queue"].seconds)
-    assert [share.expected.get("queue") for share in shares] == [None] + [seconds] * 5
-    assert [share.primary_only for share in shares] == [False] + [True] * 5
+    first, *_ = run(tmp_path, planned(CASES[:1], **TWICE)).trials
+    for name in ("queue", "launch"):
+        known = informed(primary_clock(), first.clocks)[name]
+        assert known.calls
+        assert known.expected == statistics.median(first.clocks[name].seconds)
+        told = [(share[name].calls, share[name].expected) for share in shares]
+        assert told == [(None, None)] + [(known.calls, known.expected)] * 5
+    assert [is_primary_only(share) for share in shares] == [False] + [True] * 5
 
 
 def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
@@ -135,7 +138,7 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
 ) -> None:
     monkeypatch.setattr(Known, "enough", lambda _, of_block: {CASES[0]} if of_block[0].block == 2 else set())
     told: list[Progress] = []
-    found = run(tmp_path, CASES[:2], TWICE, told)
+    found = run(tmp_path, planned(CASES[:2], **TWICE), told)
     assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 1, 3, 4, 5]
     assert [trial.block for trial in found.trials if trial.case == CASES[1]] == list(range(6))
     assert [(step.done, step.total) for step in told] == [(i, 12) for i in range(13)]
@@ -150,7 +153,7 @@ def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: py
         tell(worker, request)
 
     monkeypatch.setattr(Worker, "tell", killed)
-    found = run(tmp_path, CASES[:1], TWICE)
+    found = run(tmp_path, planned(CASES[:1], **TWICE))
     assert [trial.status for trial in found.trials] == ["ok"] * 6
 
 
@@ -172,16 +175,16 @@ def test_contexts_of_a_block_are_opened_at_the_same_time(
             told.append(("begin", names[id(worker)]))
         tell(worker, request)
 
-    def ended(worker: Worker, limit_s: float) -> None:
+    def ended(worker: Worker) -> None:
         told.append(("end", names[id(worker)]))
-        wait(worker, limit_s)
+        wait(worker)
 
     monkeypatch.setattr(Worker, "__init__", started)
     monkeypatch.setattr(Worker, "tell", begun)
     monkeypatch.setattr(Worker, "wait_until_open", ended)
     cases = [replace(CASES[0], device=device) for device in range(3)]
-    options = replace(TWICE, processes=1, contexts={"fake:0": 3, "fake:2": 3})
-    found = run(tmp_path, cases, options)
+    several = {"processes": 1, "contexts": {"fake:0": 3, "fake:2": 3}}
+    found = run(tmp_path, planned(cases, **TWICE | several))
     starts = [(what, device) for what in ("start", "end") for device in "012"]
     assert told == starts + 2 * [("begin", "0"), ("begin", "2"), ("end", "0"), ("end", "2")]
     assert [len([trial for trial in found.trials if trial.case == case]) for case in cases] == [3, 1, 3]
@@ -189,17 +192,18 @@ def test_contexts_of_a_block_are_opened_at_the_same_time(
 
 def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
-    whole = [(trial.case, trial.block) for trial in run(tmp_path, CASES[:2], TWICE).trials]
+    whole = [(trial.case, trial.block) for trial in run(tmp_path, planned(CASES[:2], **TWICE)).trials]
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:6]))
     writer, finished = RunWriter.resume(path)
     shares = asked(monkeypatch)
     with writer:
-        run_cases(CASES[:2], writer, TWICE, finished=finished)
+        run_cases(planned(CASES[:2], **TWICE), writer, finished=finished)
     found = load_run(path)
     assert [(trial.case, trial.block) for trial in found.trials] == whole
     firsts = {trial.case: trial for trial in reversed(finished)}
-    assert shares[0].calls == Share(primary_only=True).after(firsts[CASES[1]].clocks).calls
+    known = informed(primary_clock(), firsts[CASES[1]].clocks)["queue"]
+    assert shares[0]["queue"].calls == known.calls is not None
 
 
 def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
@@ -208,7 +212,7 @@ def test_resume_does_not_try_again_what_was_not_right(tmp_path: Path) -> None:
         writer.write(Record(CASES[0], "failed", "it crashed"))
     writer, finished = RunWriter.resume(path)
     with writer:
-        run_cases(CASES[:1], writer, THREE, finished=finished)
+        run_cases(planned(CASES[:1], **THREE), writer, finished=finished)
     assert load_run(path).trials == finished
 
 
@@ -216,22 +220,24 @@ def test_a_budget_is_what_the_timing_of_each_case_gets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shares = asked(monkeypatch)
-    found = run(tmp_path, CASES[:2], replace(OPTIONS, budget=0.02))
+    found = run(tmp_path, planned(CASES[:2], budget=0.02))
     assert {record.status for record in found.records} == {"ok"}
-    assert [share.seconds for share in shares] == [LEAST_S] * 2
+    assert [2 * share["queue"].seconds for share in shares] == [LEAST_S] * 2
     shares.clear()
-    run(tmp_path / "long", CASES[:2], replace(OPTIONS, budget=9.0))
-    assert 2 < shares[0].seconds < 4.5
-    assert max(share.seconds for share in shares) <= OPTIONS.limit_s / LIMIT_SHARE
+    plan = planned(CASES[:2], budget=9.0)
+    run(tmp_path / "long", plan)
+    seconds = [2 * share["queue"].seconds for share in shares]
+    assert 2 < seconds[0] < 4.5
+    assert max(seconds) <= plan.suite.measure.limit_s / LIMIT_SHARE
 
 
-@pytest.mark.parametrize("within", [{"budget": 2.0}, {"contexts_s": 2.0}])
+@pytest.mark.parametrize("within", [{"budget": 2.0}, {"gpu_contexts_s": 2.0}])
 def test_time_ends_a_processs_further_blocks(
     within: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
-    options = replace(TWICE, contexts={"fake:0": 99}, **within)
+    plan = planned(**TWICE | {"contexts": {"fake:0": 99}} | within)
     monkeypatch.setattr(Known, "enough", lambda *_: set())
-    blocks = {trial.block for trial in run(tmp_path, options=options).trials}
+    blocks = {trial.block for trial in run(tmp_path, plan).trials}
     assert {0, 99} <= blocks, "each process has its first block"
     assert len(blocks) < 2 * 99

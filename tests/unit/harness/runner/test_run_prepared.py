@@ -13,7 +13,7 @@ import pytest
 from harness.results.record import Case
 from harness.runner.worker_process import Worker
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, OPTIONS, faults, run
+from tests.support.fake_runs import CASES, faults, planned, run
 
 BESIDE = [replace(case, device=device) for case in CASES[:3] for device in range(2)]
 """Min, max and minmax on two devices."""
@@ -48,7 +48,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_all_prepare_at_the_same_time_and_measure_one_after_the_other(
     tmp_path: Path, told: list[str]
 ) -> None:
-    found = run(tmp_path, BESIDE, replace(OPTIONS, processes=2))
+    found = run(tmp_path, planned(BESIDE, processes=2))
     assert [trial.status for trial in found.trials] == ["ok"] * 12
     opened = ["answer 0", "answer 1"]
     prepared = ["prepare 0", "prepare 1", "answer 0", "answer 1"]
@@ -58,7 +58,7 @@ def test_all_prepare_at_the_same_time_and_measure_one_after_the_other(
 
 
 def test_further_contexts_find_everything_prepared(tmp_path: Path, told: list[str]) -> None:
-    run(tmp_path, BESIDE, replace(OPTIONS, contexts={"fake:0": 3, "fake:1": 3}))
+    run(tmp_path, planned(BESIDE, contexts={"fake:0": 3, "fake:1": 3}))
     assert sum(each.startswith("prepare") for each in told) == len(BESIDE)
 
 
@@ -69,7 +69,7 @@ def test_a_device_alone_need_not_prepare(tmp_path: Path, told: list[str]) -> Non
 
 def test_each_variant_is_prepared(tmp_path: Path, told: list[str]) -> None:
     another = replace(BESIDE[0], role="control")
-    run(tmp_path, [BESIDE[0], another, BESIDE[1]])
+    run(tmp_path, planned([BESIDE[0], another, BESIDE[1]]))
     assert told[2:8] == ["prepare 0", "prepare 1", "answer 0", "answer 1", "prepare 0", "answer 0"]
 
 
@@ -87,7 +87,7 @@ def test_what_ends_a_worker_while_it_prepares_is_not_tried_again(
 ) -> None:
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     faults(monkeypatch, max=fault)
-    found = run(tmp_path, BESIDE, replace(OPTIONS, limit_s=3))
+    found = run(tmp_path, planned(BESIDE, limit_s=3.0))
     assert [record.status for record in found.records] == ["ok", "ok", "failed", "failed", "ok", "ok"]
     assert {record.reason for record in found.records[2:4]} == {reason}
     # Two workers, and two in their place.
@@ -96,13 +96,15 @@ def test_what_ends_a_worker_while_it_prepares_is_not_tried_again(
 
 def test_what_only_fails_is_left_to_the_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, max="BuildError")
-    found = run(tmp_path, BESIDE)
+    found = run(tmp_path, planned(BESIDE))
     assert [record.status for record in found.records] == ["ok", "ok", "failed", "failed", "ok", "ok"]
     assert found.records[2].reason.startswith("BuildError: the kernel does not compile")
 
 
 def test_a_device_that_cannot_be_opened_costs_the_others_nothing(tmp_path: Path) -> None:
-    found = run(tmp_path, [case for pair in zip(CASES[:2], _absent(CASES[:2]), strict=True) for case in pair])
+    found = run(
+        tmp_path, planned([case for pair in zip(CASES[:2], _absent(CASES[:2]), strict=True) for case in pair])
+    )
     assert [record.status for record in found.records] == ["ok", "failed"] * 2
     assert found.records[1].reason.startswith("vulkan:0 cannot be started, tried 2 times")
 
@@ -121,6 +123,6 @@ def test_preparing_counts_as_a_cases_cost(tmp_path: Path, monkeypatch: pytest.Mo
         return found
 
     monkeypatch.setattr(Worker, "answer", late)
-    found = run(tmp_path, BESIDE[:2])
+    found = run(tmp_path, planned(BESIDE[:2]))
     # Twice half a second, shared by two.
     assert all(record.ledger["wall_seconds"] > 0.5 for record in found.records)

@@ -16,21 +16,27 @@ from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run, RunWriter
 from harness.runner import selftest as module
 from harness.runner import session
-from harness.runner.selftest import FEWEST_TO_HALVE, SUITE, SelfTest, selftest, selftest_of, verdict
-from harness.runner.settings import RunOptions
+from harness.runner.plan import Request
+from harness.runner.selftest import (
+    FEWEST_TO_HALVE,
+    SUITE,
+    SelfTest,
+    plan_selftest,
+    selftest,
+    selftest_of,
+    verdict,
+)
 from harness.variants.axes import LibraryVariant
 from tests.support.command import Harness, harness
 from tests.support.fake_backend import DEVICE, DIARY, ENVIRONMENT, FakeBackend
 
 __all__ = ["harness"]
 
-OPTIONS = RunOptions(
-    samples=6,
-    case_seconds=0.1,
-    processes=2,
+DEVICES = [replace(DEVICE, backend="numpy")]
+PLAN = replace(
+    plan_selftest(DEVICES, Request(samples=6, processes=2)),
     classes={"numpy": f"{FakeBackend.__module__}:{FakeBackend.__name__}"},
 )
-DEVICES = [replace(DEVICE, backend="numpy")]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +66,7 @@ def test_every_comparison_has_two_sides_from_every_process(
 
     monkeypatch.setattr(module, "verdict", judged)
     told: list[str] = []
-    (found,) = selftest(DEVICES, 9, OPTIONS, told.append)
+    (found,) = selftest(PLAN, 9, told.append)
     assert (found.comparisons, found.failure, found.passed) == (16, "", True)
     assert diary.read_text() == "opened\n" * 4
     assert told == ["numpy:0: process 1 of 2", "numpy:0: process 2 of 2"]
@@ -80,7 +86,7 @@ def test_every_comparison_has_two_sides_from_every_process(
 )
 def test_a_device_that_fails_does_not_pass(monkeypatch: pytest.MonkeyPatch, fault: str, reason: str) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps({"sum": fault}))
-    (found,) = selftest(DEVICES, 1, OPTIONS)
+    (found,) = selftest(PLAN, 1)
     assert reason in found.failure
     assert not found.passed
 

@@ -12,6 +12,7 @@ from harness.kernels.defaults import default_variant
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.results.record import Case
 from harness.runner import session
+from harness.runner.plan import Request
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
 from harness.suites.schema import Suite, load_suite, suite_names
 from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, ReductionVariant, Variant
@@ -315,8 +316,8 @@ def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None
 
 def test_the_seed_that_is_asked_for_is_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "discover", lambda: ([GPU], {}))
-    plan = session.plan_run(session.Request("smoke", seed=7))
-    assert plan.options.for_worker()["seed"] == 7
+    plan = session.plan_run(Request("smoke", seed=7))
+    assert plan.for_worker()["seed"] == 7
 
 
 def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +325,7 @@ def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(session, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))
 
     def contexts(*backends: str) -> dict[str, int]:
-        return dict(session.plan_run(session.Request("smoke", backends, contexts=5)).options.contexts)
+        return dict(session.plan_run(Request("smoke", backends, contexts=5)).contexts)
 
     assert contexts("opencl", "cuda", "cupy") == {"opencl:0": 5, "cuda:0": 5}
     assert contexts("numpy") == {}

@@ -1,0 +1,126 @@
+"""What a worker is told of a trial: the clocks that it is to take, and how long each may sample."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from harness.results.record import Samples
+from harness.results.stopping import NARROW, is_narrow
+
+LONG_ENOUGH = 2e-3
+"""Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
+WARM_UP = 0.02
+"""Seconds of calls before the first sample, so that the device has left its idle state."""
+FAR = 0.1
+"""A sample that differs from what is expected by this part does not count alone: the times of a kernel in
+two contexts differ by less."""
+AMONG = 3
+"""Samples whose median one bad one leaves good."""
+_PRIMARY = ("queue", "launch")
+_PRIMARY_ONLY_WARM_UP = 1e-3
+"""Seconds, where the case was measured before."""
+
+
+class Stop(StrEnum):
+    """Why the sampling of a clock ended: its median is known well, or one of the budget's ends was met."""
+
+    INTERVAL = "interval"
+    SAMPLES = "samples"
+    SECONDS = "seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
+    ``samples``, or after ``seconds`` once ``least`` are there.
+
+    ``warm_up`` is seconds of calls before the first sample. ``calls`` are those of a sample of the queue's
+    clock, where they are known; else they are found. ``expected`` is what a sample should be about, where
+    that is known: one that is far from it counts only with two others beside it, as it may have been
+    interrupted.
+    """
+
+    samples: int = 15
+    seconds: float = 1.0
+    least: int = 3
+    warm_up: float = WARM_UP
+    width: float = NARROW
+    calls: int | None = None
+    expected: float | None = None
+
+    def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
+        """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
+        if self.expected and 0 < len(taken) < AMONG and any(self._is_far(value) for value in taken):
+            return None
+        if is_narrow(taken, self.width):
+            return Stop.INTERVAL
+        if len(taken) >= self.samples:
+            return Stop.SAMPLES
+        return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
+
+    def _is_far(self, value: float) -> bool:
+        assert self.expected
+        return abs(value / self.expected - 1) > FAR
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.least < 1 or not self.seconds > 0:
+            raise ValueError(f"{self}: samples and least must be at least 1 and seconds positive")
+
+
+Share = Mapping[str, Budget]
+"""What a worker is told of a trial: a budget for each clock that it is to take, by the clock's name."""
+
+
+def every_clock(samples: int = 15, seconds: float = 2.0, samples_once: int | None = None) -> Share:
+    """The share of a case's first trial: so many samples of the primary clock and its launch cost, of the
+    others ``samples_once``, as no other trial takes them. Half of the ``seconds`` are the primary clock's.
+    """
+    other = Budget(samples_once or samples, seconds / 8, least=1)
+    return {
+        "queue": Budget(samples, seconds / 2),
+        **dict.fromkeys(("launch", "event", "round_trip", "kernel"), other),
+    }
+
+
+def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
+    """The share of a further trial: the primary clock and its launch cost, of each a sample at least."""
+    queue = Budget(samples, seconds / 2, least=1, warm_up=_PRIMARY_ONLY_WARM_UP)
+    return {"queue": queue, "launch": replace(queue, seconds=seconds / 8)}
+
+
+def is_primary_only(share: Share) -> bool:
+    """Whether only the primary clock is taken, and its launch cost."""
+    return share.keys() <= set(_PRIMARY)
+
+
+def informed(share: Share, found: Mapping[str, Samples]) -> Share:
+    """The share of a trial that knows what another one ``found``, by the clocks' names."""
+    one = is_primary_only(share)
+    known = {name: found[name] for name in _PRIMARY if name in found and found[name].seconds}
+    return {n: _informed(each, known[n], one) if n in known else each for n, each in share.items()}
+
+
+def _informed(budget: Budget, found: Samples, one: bool) -> Budget:
+    expected = statistics.median(found.seconds)
+    calls = calls_of_one(found.calls, expected) if one else found.calls
+    return replace(budget, calls=calls, expected=expected)
+
+
+def plain(share: Share) -> dict[str, Any]:
+    """The share as plain data, for another process."""
+    return {name: asdict(budget) for name, budget in share.items()}
+
+
+def calls_of_one(calls: int, seconds: float) -> int:
+    """The calls of the one sample of a primary-only trial, where another took ``calls`` of so many
+    ``seconds``.
+
+    Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
+    is still far less than contexts differ by, and the time is better spent on more of them.
+    """
+    return min(calls, max(1, math.ceil(LONG_ENOUGH / (3 * seconds))))
