@@ -15,7 +15,7 @@ import numpy as np
 from backends.base import POISON, Backend, Prepared
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
-from harness.kernels.plan import Argument, Buffer, Plan, PlannedLaunch, Scalar, Submission
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Submission
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble, source_hash
@@ -115,7 +115,7 @@ class PreparedPlan(Prepared):
     """A plan with its memory allocated, its program built and its launches bound, once for each source."""
 
     def __init__(
-        self, backend: OwnKernelBackend, problem: Problem, plan: Plan, sources: Sequence[DeviceArray]
+        self, backend: OwnKernelBackend, problem: Problem, plan: KernelPlan, sources: Sequence[DeviceArray]
     ) -> None:
         self._backend, self._problem, self._plan, self._sources = backend, problem, plan, sources
         source = assemble(backend.dialect, plan.files, plan.macros)

@@ -7,18 +7,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any
 
 from harness.devices import DeviceInfo
+from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import laplace_groups, max_groups_down, num_groups
-from harness.kernels.packing import packs
-from harness.kernels.reduction_requirements import OPENCL_ELEMENTS, finish_violations
+from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
     BandwidthVariant,
-    Finish,
     LaplaceVariant,
     LaunchVariant,
     ReductionVariant,
@@ -31,11 +30,6 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
-_FINISHES: Final[tuple[Finish, ...]] = ("alternating", "flagged", "last_group", "relaunch")
-"""Fastest first. On an H200 atomics that nobody waits for are up to a fourth faster than flags where the
-source is small (reports/examples, sweep-alternating), and flags up to a fifth faster than a fence and a
-ticket (sweep-finish).
-"""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -76,43 +70,31 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     # 16-byte loads, four in flight, the compute units half full: few partial results are left to join. From
     # memory the units want to be full (sweep-far), of wide elements with few loads in flight for few
     # registers each. Swept on an H200 (reports/examples, sweep-alternating).
-    packed = packs(problem)
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
-    finish = next(finish for finish in _FINISHES if not finish_violations(finish, problem, device))
-    if finish == "flagged" and len(problem.partial_fields) > 1:
-        # Several fields are so many flags a group that half as many groups are 4 % faster (sweep-places).
-        wanted = 512
-    group_size = min(wanted, device.max_group_size)
-    groups = min(MOST_GROUPS, items_a_unit // group_size)
-    vector_width = _LOAD_BYTES // itemsize
-    variant = ReductionVariant(
-        vector_width=vector_width,
-        loads_in_flight=_spread(loads, problem.size / (vector_width * group_size), device.compute_units),
-        groups=groups,
+    width = _LOAD_BYTES // itemsize
+    base = ReductionVariant(vector_width=width, compare="builtin")
+    preferred: dict[str, Any] = {
+        axis: next(name for name, value in rows.items() if not any(value.violations(base, problem, device)))
+        for axis, rows in VALUES.items()
+    }
+    finish = FINISHES[preferred["finish"]]
+    group_size = min(max(wanted, finish.group_size(problem)), device.max_group_size)
+    variant = replace(
+        base,
+        **preferred,
+        loads_in_flight=_spread(loads, problem.size / (width * group_size), device.compute_units),
+        groups=min(MOST_GROUPS, items_a_unit // group_size),
         group_size=group_size,
-        tree="sub_group" if device.shuffles else "sequential",
-        compare="builtin",
-        packing="packed" if packed else "scalar",
-        finish="relaunch",
     )
     if num_groups(problem.size, variant, device) == 1:
-        # There is nothing to join.
-        return variant
+        # There is nothing to combine.
+        return replace(variant, finish="relaunch")
     if is_far:
-        items = group_size * device.compute_units * _vectors_from_far(problem, finish)
-        groups = min(MOST_GROUPS, max(groups, math.ceil(problem.size / (vector_width * items))))
-    return replace(variant, finish=finish, groups=groups)
-
-
-def _vectors_from_far(problem: Reduction, finish: str) -> int:
-    """How many vectors a work-item of a GPU reads of a source from memory, at most.
-
-    The fewer, the nearer to each other is what all read at the same time: on an H200 a gibibyte takes 2 %
-    less time with 32 than with 250. But more groups leave more to be joined: with flags 64 take up to 1 %
-    less, and where four fields have them 3 to 6 % more (reports/examples, sweep-more-groups).
-    """
-    return 32 if finish == "alternating" else 64 * len(problem.partial_fields)
+        items = group_size * device.compute_units * finish.far_vectors(problem)
+        groups = max(variant.groups, math.ceil(problem.size / (width * items)))
+        return replace(variant, groups=min(MOST_GROUPS, groups))
+    return variant
 
 
 def _spread(loads: int, vectors: float, units: int) -> int:

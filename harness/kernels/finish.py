@@ -1,17 +1,20 @@
-"""How the groups' partial results become one: launches, buffers and pieces of kernel of each finish."""
+"""How the groups' partial results become one: each finish is one class, with all that is known of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from harness.devices import ResultLocation
-from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source
+from harness.devices import DeviceInfo
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Source
+from harness.kernels.values import Value, has_instructions
 from harness.problems import Reduction
 from harness.problems.dtypes import integer_range
+from harness.variants import axes
 from harness.variants.axes import ReductionVariant
 
 MERGED_PER_ITEM = 16
@@ -23,129 +26,170 @@ reduction, faster or slower: a call's time shall not hang on the place that one 
 PLACE_BYTES = 4096
 """From one answer to the next, so that not all lie in one part of the cache; every partial result fits."""
 
-BY_ATOMICS: Final = frozenset({"atomic", "alternating"})
-"""The finishes in which atomics combine partial results in memory."""
-_INSTRUCTIONS: Final = frozenset({np.minimum, np.maximum, np.add})
-"""What instructions of a sub-group, and atomics, compute: ``combine_lanes`` and ``combine_into`` in ops/."""
 _ZERO: Final = bytes(1)
+_UNORDERED: Final = "this API cannot order the work-groups of one launch on this device"
 
 
-@dataclass(frozen=True, slots=True)
-class Finishing:
-    """What a finish takes: the fields are those of :class:`harness.kernels.plan.Plan`; ``pieces`` are its
-    files of the source.
-    """
+class Finish(Value, ABC):
+    """What a finish adds to the plan of a reduction, and what it asks of a GPU's default."""
 
-    pieces: tuple[str, ...]
-    launches: tuple[PlannedLaunch, ...]
-    buffers: Mapping[str, int]
-    result: str
-    result_count: int = 1
-    result_location: ResultLocation = "device"
-    initial: Mapping[str, bytes] = field(default_factory=dict)
-    ring: tuple[str, ...] = ()
+    @abstractmethod
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        """The plan of ``groups`` work-groups that end so, with the files of this finish only."""
 
+    def atomic_bits(self, problem: Reduction) -> int:
+        """Bits of the atomics that combine the partial results in memory: 32 or 64; 0 where none does."""
+        return 0
 
-def finishing(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    """The finish of ``variant`` after ``groups`` work-groups have reduced the source."""
-    return _FINISHES[variant.finish](problem, variant, groups)
+    def group_size(self, problem: Reduction) -> int:
+        """The fewest work-items of a group in a GPU's default."""
+        return 256
 
+    def far_vectors(self, problem: Reduction) -> int:
+        """The most vectors that a work-item reads in a GPU's default where the source lies in memory.
 
-def has_instructions(problem: Reduction) -> bool:
-    """Whether GPUs have instructions that combine the values of partial results. None of a sub-group adds
-    floats; of memory there is one, but it would add them in another order each time.
-    """
-    return _INSTRUCTIONS.issuperset(problem.parts.combine.values()) and not problem.adds_floats
+        With fewer, what all read at the same time lies nearer together: on an H200 a gibibyte takes 2 % less
+        time with 32 than with 250. But more groups leave more to combine: with flags 64 take up to 1 % less,
+        and where four fields have them 3 to 6 % more (reports/examples, sweep-more-groups).
+        """
+        return 64 * len(problem.partial_fields)
 
 
-def combines_by_atomics(problem: Reduction) -> bool:
-    """Whether atomics can combine partial results: not with positions, unless keys hold them."""
-    return has_instructions(problem) and "place" not in problem.partial_fields.values()
-
-
-def atomic_bits(problem: Reduction) -> int:
-    """Bits of the atomics that combine a problem's partial results: 32 or 64."""
-    return 8 * max(problem.partial_dtype[name].itemsize for name in problem.partial_fields)
-
-
-def _reduce(variant: ReductionVariant, groups: int, *arguments: Argument, size: int) -> PlannedLaunch:
+def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers: str) -> PlannedLaunch:
     source = Source(is_image=variant.storage == "image")
-    return PlannedLaunch("reduce", (groups,), (variant.group_size,), (source, Scalar(size), *arguments))
+    arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *map(Buffer, buffers))
+    return PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)
 
 
-def _on_host(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    return Finishing(
-        pieces=("finish/host",),
-        launches=(_reduce(variant, groups, Buffer("partials"), size=problem.size),),
-        buffers={"partials": groups * problem.partial_dtype.itemsize},
-        result="partials",
-        result_count=groups,
-        result_location="parts" if groups > 1 else "device",
-    )
+class _Host(Finish):
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        return KernelPlan(
+            files=("reduction/finish/host",),
+            launches=(_reduce(problem, variant, groups, "partials"),),
+            buffers={"partials": groups * problem.partial_dtype.itemsize},
+            result="partials",
+            result_dtype=problem.partial_dtype,
+            result_count=groups,
+            result_location="parts" if groups > 1 else "device",
+        )
 
 
-def _relaunch(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    """What is merged by a launch is left as for the host."""
-    first = _on_host(problem, variant, groups)
-    launches, buffers = list(first.launches), dict(first.buffers)
-    result, count = first.result, groups
-    while count > 1:
-        merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
-        name = f"merged_{merged}"
-        merge = (Buffer(result), Scalar(count, "uint32"), Buffer(name))
-        launches.append(PlannedLaunch("merge", (merged,), (variant.group_size,), merge))
-        buffers[name] = merged * problem.partial_dtype.itemsize
-        result, count = name, merged
-    return Finishing((*first.pieces, "finish/relaunch"), tuple(launches), buffers, result)
+class _Relaunch(_Host):
+    """Further launches combine what the first one leaves as for the host."""
+
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        first = super().plan(problem, variant, groups)
+        launches, buffers = list(first.launches), dict(first.buffers)
+        result, count = first.result, groups
+        while count > 1:
+            merged = -(-count // (variant.group_size * MERGED_PER_ITEM))
+            name = f"merged_{merged}"
+            merge = (Buffer(result), Scalar(count, "uint32"), Buffer(name))
+            launches.append(PlannedLaunch("merge", (merged,), (variant.group_size,), merge))
+            buffers[name] = merged * problem.partial_dtype.itemsize
+            result, count = name, merged
+        return replace(
+            first,
+            files=(*first.files, "reduction/finish/relaunch"),
+            launches=tuple(launches),
+            buffers=buffers,
+            result=result,
+            result_count=1,
+            result_location="device",
+        )
 
 
-def _last_group(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    arguments = (Buffer("partials"), Buffer("tickets"), Buffer("answer"))
-    partial_bytes = problem.partial_dtype.itemsize
-    return Finishing(
-        pieces=("ticket", "finish/last_group"),
-        launches=(_reduce(variant, groups, *arguments, size=problem.size),),
-        buffers={"partials": groups * partial_bytes, "tickets": 4, "answer": partial_bytes},
-        result="answer",
-        initial={"tickets": _ZERO},
-    )
+class _LastGroup(Finish):
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if not device.orders_groups:
+            yield _UNORDERED
+
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        partial_bytes = problem.partial_dtype.itemsize
+        return KernelPlan(
+            files=("reduction/ticket", "reduction/finish/last_group"),
+            launches=(_reduce(problem, variant, groups, "partials", "tickets", "answer"),),
+            buffers={"partials": groups * partial_bytes, "tickets": 4, "answer": partial_bytes},
+            result="answer",
+            result_dtype=problem.partial_dtype,
+            initial={"tickets": _ZERO},
+        )
 
 
-def _atomic(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    arguments = (Buffer("answer"), Buffer("tickets"), Buffer("combined"))
-    partial_bytes = problem.partial_dtype.itemsize
-    return Finishing(
-        pieces=("ticket", "finish/atomic"),
-        launches=(_reduce(variant, groups, *arguments, size=problem.size),),
-        buffers={"answer": partial_bytes, "tickets": 4, "combined": partial_bytes},
-        result="answer",
-        initial={"tickets": _ZERO, "combined": _identity(problem)},
-    )
+class _Flagged(Finish):
+    """On an H200 up to a fifth faster than a fence and a ticket (reports/examples, sweep-finish)."""
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if not device.awaits_groups:
+            yield "a work-group might keep those it waits for from running on this device"
+        elif not device.atomics64:
+            yield "the device has no atomics on 64 bits"
+
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        partial_bytes = problem.partial_dtype.itemsize
+        # Two words of 64 bits for each 64 of a partial result; memory of no size there is none.
+        words = max(1, groups - 1) * 2 * -(-partial_bytes // 8)
+        return KernelPlan(
+            files=("reduction/finish/flagged",),
+            launches=(_reduce(problem, variant, groups, "answer", "published"),),
+            buffers={"answer": partial_bytes, "published": 8 * words},
+            result="answer",
+            result_dtype=problem.partial_dtype,
+            initial={"published": _ZERO},
+        )
+
+    def group_size(self, problem: Reduction) -> int:
+        # Several fields are so many flags a group that half as many groups are 4 % faster (sweep-places).
+        return 512 if len(problem.partial_fields) > 1 else 256
 
 
-def _flagged(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    partial_bytes = problem.partial_dtype.itemsize
-    # Two words of 64 bits for each 64 of a partial result; memory of no size there is none.
-    words = max(1, groups - 1) * 2 * -(-partial_bytes // 8)
-    return Finishing(
-        pieces=("finish/flagged",),
-        launches=(_reduce(variant, groups, Buffer("answer"), Buffer("published"), size=problem.size),),
-        buffers={"answer": partial_bytes, "published": 8 * words},
-        result="answer",
-        initial={"published": _ZERO},
-    )
+class _ByAtomics(Finish):
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if not has_instructions(problem) or "place" in problem.partial_fields.values():
+            # A place is found by comparing values, unless a key holds both.
+            yield f"no atomics combine the partial results of {problem.op} on {problem.dtype}"
+        elif self.atomic_bits(problem) == 64 and not device.atomics64:
+            yield "the device has no atomics on 64 bits"
+
+    def atomic_bits(self, problem: Reduction) -> int:
+        return 8 * max(problem.partial_dtype[name].itemsize for name in problem.partial_fields)
 
 
-def _alternating(problem: Reduction, variant: ReductionVariant, groups: int) -> Finishing:
-    places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
-    return Finishing(
-        pieces=("finish/alternating",),
-        launches=(_reduce(variant, groups, Buffer("answer"), Buffer("spare"), size=problem.size),),
-        buffers=dict.fromkeys(places, PLACE_BYTES),
-        result="answer",
-        initial=dict.fromkeys(places, _identity(problem)),
-        ring=places,
-    )
+class _Atomic(_ByAtomics):
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if not device.orders_groups:
+            yield _UNORDERED
+        yield from super().violations(variant, problem, device)
+
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        partial_bytes = problem.partial_dtype.itemsize
+        return KernelPlan(
+            files=("reduction/ticket", "reduction/finish/atomic"),
+            launches=(_reduce(problem, variant, groups, "answer", "tickets", "combined"),),
+            buffers={"answer": partial_bytes, "tickets": 4, "combined": partial_bytes},
+            result="answer",
+            result_dtype=problem.partial_dtype,
+            initial={"tickets": _ZERO, "combined": _identity(problem)},
+        )
+
+
+class _Alternating(_ByAtomics):
+    """On an H200 up to a fourth faster than flags where the source is small (sweep-alternating)."""
+
+    def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
+        places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
+        return KernelPlan(
+            files=("reduction/finish/alternating",),
+            launches=(_reduce(problem, variant, groups, "answer", "spare"),),
+            buffers=dict.fromkeys(places, PLACE_BYTES),
+            result="answer",
+            result_dtype=problem.partial_dtype,
+            initial=dict.fromkeys(places, _identity(problem)),
+            ring=places,
+        )
+
+    def far_vectors(self, problem: Reduction) -> int:
+        return 32
 
 
 def _identity(problem: Reduction) -> bytes:
@@ -158,11 +202,12 @@ def _identity(problem: Reduction) -> bytes:
     return identity.tobytes()
 
 
-_FINISHES: Final[dict[str, Callable[[Reduction, ReductionVariant, int], Finishing]]] = {
-    "relaunch": _relaunch,
-    "host": _on_host,
-    "last_group": _last_group,
-    "flagged": _flagged,
-    "alternating": _alternating,
-    "atomic": _atomic,
+FINISHES: Final[dict[axes.Finish, Finish]] = {
+    "alternating": _Alternating(),
+    "flagged": _Flagged(),
+    "last_group": _LastGroup(),
+    "relaunch": _Relaunch(),
+    "atomic": _Atomic(),
+    "host": _Host(),
 }
+"""In the order in which the default of a GPU prefers them."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups
-from harness.kernels.plan import Buffer, Plan, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source
 from harness.problems import Laplace
 from harness.variants.axes import LaplaceVariant
 
@@ -19,7 +19,7 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 """The type of one load of a whole pixel of four channels, by bytes an element."""
 
 
-def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
+def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> KernelPlan:
     """One launch that writes the filtered image, packed as the source is, into a buffer a source.
 
     The shape of the launch follows from the image and the variant alone; how results are packed, from the
@@ -34,7 +34,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
         Scalar(problem.pitch, "uint32"),
     )
     group_size = (variant.group_width, variant.group_height)
-    return Plan(
+    return KernelPlan(
         files=_files(problem, variant),
         macros=_macros(problem, variant, device),
         buffers={"image": nbytes},
@@ -42,7 +42,6 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Plan:
         result="image",
         result_dtype=problem.element.numpy,
         result_count=problem.height * problem.pitch,
-        result_location="device",
         per_source=True,
     )
 

@@ -63,7 +63,7 @@ class PlannedLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class KernelPlan:
     """What to build, allocate and launch.
 
     ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
@@ -76,13 +76,13 @@ class Plan:
     """
 
     files: tuple[str, ...]
-    macros: Mapping[str, str | int]
     buffers: Mapping[str, int]
     launches: tuple[PlannedLaunch, ...]
     result: str
     result_dtype: np.dtype[Any]
-    result_count: int
-    result_location: ResultLocation
+    macros: Mapping[str, str | int] = field(default_factory=dict)
+    result_count: int = 1
+    result_location: ResultLocation = "device"
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
     initial: Mapping[str, bytes] = field(default_factory=dict)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from harness.devices import DeviceInfo
 from harness.kernels import bandwidth, laplace, reduction
-from harness.kernels.plan import Plan
+from harness.kernels.plan import KernelPlan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
 
 
-def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> Plan:
+def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
     """The plan of ``variant`` on ``problem``; :func:`harness.kernels.requirements.violations` must be empty
     for them.
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from harness.devices import DeviceInfo
-from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down
-from harness.kernels.reduction_requirements import reduction_violations
+from harness.kernels.finish import FINISHES
+from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down, num_groups
+from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     BandwidthVariant,
@@ -15,6 +19,21 @@ from harness.variants.axes import (
     group_items,
 )
 
+OPENCL_ELEMENTS: Final = 16
+"""Components of the widest vectors of OpenCL C."""
+WIDER_BYTES: Final = 2
+"""Largest element, in bytes, for vectors of more than 16 components; 16 of a larger one already fill a
+register.
+"""
+MAX_COUNT: Final = 2**32
+"""Vectors after which a component of a count would overflow its 32 bits."""
+VALUES: Final[Mapping[str, Mapping[Any, Value]]] = {
+    "storage": STORAGES,
+    "tree": TREES,
+    "packing": PACKINGS,
+    "finish": FINISHES,
+}
+"""The axes of a reduction whose values not every device and problem can have."""
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
 
@@ -38,13 +57,35 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             f"{device.max_allocation_bytes}"
         )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
-        found += reduction_violations(variant, problem, device)
+        found += _reduction_violations(variant, problem, device)
     if isinstance(variant, BandwidthVariant) and isinstance(problem, Bandwidth):
         found += grid_violations(problem.size, variant, device)
     if isinstance(variant, LaunchVariant) and variant.queue not in device.queues:
         found.append(f"queue {variant.queue}: this API has {' and '.join(device.queues)} queues only here")
     if isinstance(variant, LaplaceVariant) and isinstance(problem, Laplace):
         found += _laplace_violations(variant, problem, device)
+    return found
+
+
+def _reduction_violations(variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> list[str]:
+    found = grid_violations(problem.size, variant, device)
+    for axis, values in VALUES.items():
+        name = getattr(variant, axis)
+        reasons = values[name].violations(variant, problem, device)
+        found += [f"{axis} {name}: {reason}" for reason in reasons]
+    width = variant.vector_width
+    if width > max(OPENCL_ELEMENTS, device.vector_elements):
+        found.append(f"vector_width {width}: the compiler's vectors have {device.vector_elements} elements")
+    if width > OPENCL_ELEMENTS and (problem.element.itemsize > WIDER_BYTES or problem.element.is_float):
+        found.append(f"vector_width {width}: only integers of 8 and 16 bits, not {problem.dtype}")
+    items = num_groups(problem.size, variant, device) * variant.group_size
+    vectors = -(-problem.size // (items * width))
+    if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
+        found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
+    local = TREES[variant.tree].scratch_partials(variant, device) * problem.partial_dtype.itemsize
+    if local > device.local_memory_bytes:
+        limit = device.local_memory_bytes
+        found.append(f"the tree needs {local} bytes of local memory, the device has {limit}")
     return found
 
 

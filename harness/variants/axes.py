@@ -1,7 +1,7 @@
 """How a problem is computed: a point on the axes of the kernels, and the published ladders of such points.
 
-A variant is frozen data. Each axis is one field; its values are one row of :data:`AXES`, and, where the value
-is a piece of code, one file of the folder of that name under ``kernels_cl`` and ``kernels_cu``.
+A variant is frozen data. Each axis is one field, whose type has its values; where a value is a piece of code,
+it is one file of the folder of that name under ``kernels_cl`` and ``kernels_cu``.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
     kind, name, *_ = mistake["loc"]
     axes = AXES[str(kind)]
     if name not in axes:
-        raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes) or 'none'}")
+        raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes)}")
     raise ValueError(f"{name} = {data[str(name)]!r}: allowed are {_listed(axes[str(name)])}")
 
 

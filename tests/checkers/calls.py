@@ -29,8 +29,8 @@ from backends import Backend, Unsupported, open_backend
 from backends.common import kernel_backend
 from harness.kernels import source as sources
 from harness.kernels.defaults import default_variant
-from harness.kernels.reduction_requirements import TEXEL
 from harness.kernels.source import Dialect
+from harness.kernels.values import TEXEL
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (

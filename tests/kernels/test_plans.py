@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from harness.kernels.finish import MERGED_PER_ITEM, PLACE_BYTES, PLACES, combines_by_atomics
+from harness.kernels.finish import FINISHES, MERGED_PER_ITEM, PLACE_BYTES, PLACES
 from harness.kernels.geometry import MAX_GROUPS
-from harness.kernels.plan import Buffer, Plan, Scalar, Source
+from harness.kernels.plan import Buffer, KernelPlan, Scalar, Source
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import MACROS, Dialect, assemble, needed_macros, source_hash
@@ -92,7 +92,7 @@ def samples() -> list[tuple[Problem, Variant]]:
 SAMPLES = samples()
 
 
-def covered(problem: Problem, variant: Variant, made: Plan) -> bool:
+def covered(problem: Problem, variant: Variant, made: KernelPlan) -> bool:
     """Whether the first launch has a work-item for each share of the problem, or as many as asked for."""
     first = made.launches[0]
     items = math.prod(first.num_groups) * math.prod(first.group_size)
@@ -270,7 +270,8 @@ def test_what_changes_places_is_no_sources_own() -> None:
     assert {made.initial[name] for name in made.ring} == {(2**31 - 1).to_bytes(4, "little")}
     assert {made.buffers[name] for name in made.ring} == {PLACE_BYTES}
     problems = [Reduction(op, dtype, (9,)) for op in OPS for dtype in DTYPES]
-    sizes = {each.partial_dtype.itemsize for each in problems if combines_by_atomics(each)}
+    lacks, variant = FINISHES["alternating"].violations, ReductionVariant()
+    sizes = {each.partial_dtype.itemsize for each in problems if not any(lacks(variant, each, GPU))}
     assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
     with pytest.raises(ValueError, match="each source has its own"):
         replace(made, per_source=True)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harness.devices import DeviceInfo
-from harness.kernels.packing import PACKED_OPS
-from harness.kernels.requirements import violations
+from harness.kernels.requirements import VALUES, violations
+from harness.kernels.values import PACKED_OPS
 from harness.problems import OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants.axes import (
     AXES,
@@ -59,8 +59,8 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         (kind, name)
         for kind, axes in AXES.items()
         for name, values in axes.items()
-        # How a kernel is launched is no piece of it.
-        if kind != "launch" and _is_code(values)
+        # How a kernel is launched, or what a library calls, is no piece of one.
+        if kind not in ("launch", "plain") and _is_code(values)
     }
     assert coded
     for kind, name in coded:
@@ -74,9 +74,14 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         "packing/packed": PACKED_OPS,
         "packing/batched": kernels,
     }
-    for folder, ops in folders.items():
-        pieces = (ROOT / f"kernels_{dialect}" / "reduction" / folder).glob(f"*.{dialect}")
-        assert {path.stem for path in pieces} == set(ops), folder
+    for name, ops in folders.items():
+        pieces = (ROOT / f"kernels_{dialect}" / "reduction" / name).glob(f"*.{dialect}")
+        assert {path.stem for path in pieces} == set(ops), name
+
+
+def test_each_value_has_one_row() -> None:
+    for axis, rows in VALUES.items():
+        assert set(rows) == set(AXES["reduction"][axis]), axis
 
 
 def _is_code(values: tuple[Any, ...]) -> bool:
@@ -115,7 +120,7 @@ def test_plain_data_and_back() -> None:
         ({"kind": "reduction", "vector_width": 4.0}, r"vector_width = 4.0: allowed are 1, 2"),
         ({"kind": "reduction", "groups": 8.0}, r"groups = 8.0: allowed are per_problem, 1 to 64"),
         ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
-        ({"kind": "plain", "tree": "naive"}, r"its axes are none"),
+        ({"kind": "plain", "tree": "naive"}, r"a plain variant has no axis .tree.; its axes are accumulator$"),
     ],
 )
 def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:

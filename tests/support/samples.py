@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from harness.kernels.reduction_requirements import OPENCL_ELEMENTS, TEXEL
-from harness.kernels.requirements import violations
+from harness.kernels.requirements import OPENCL_ELEMENTS, violations
+from harness.kernels.values import TEXEL
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, PER_PROBLEM, Variant, group_items, variant_from_json

@@ -12,7 +12,7 @@ driver = pytest.importorskip("cuda.bindings.driver")
 from backends.cuda.texture import Texture  # noqa: E402
 from backends.errors import BackendError  # noqa: E402
 from harness.devices import DeviceArray  # noqa: E402
-from harness.kernels.reduction_requirements import CHANNEL_BYTES, TEXEL  # noqa: E402
+from harness.kernels.values import CHANNEL_BYTES, TEXEL  # noqa: E402
 from harness.problems.dtypes import DTYPES  # noqa: E402
 
 ADDRESS, OBJECT = 0x7F0000001000, 77

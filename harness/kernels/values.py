@@ -1,0 +1,131 @@
+"""What is known of the values of a reduction's axes beside their kernel files: one class each.
+
+The tables are in the order in which the default of a GPU prefers their values. Those of ``finish`` are in
+:mod:`harness.kernels.finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from harness.devices import DeviceInfo
+from harness.problems import Reduction
+from harness.variants import axes
+from harness.variants.axes import ReductionVariant
+
+REDUX_CAPABILITY: Final = 80
+"""From which on NVIDIA's GPUs have instructions that combine the integers of a sub-group (redux.sync)."""
+TEXEL: Final = 4
+"""Elements of a texel."""
+CHANNEL_BYTES: Final = 4
+WORD_BYTES: Final = 4
+
+PACKED_OPS: Final = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
+"""The operations that have a kernel file for whole words."""
+
+
+_INSTRUCTIONS: Final = frozenset({np.minimum, np.maximum, np.add})
+"""What instructions of a sub-group, and atomics, compute: ``combine_lanes`` and ``combine_into`` in ops/."""
+
+
+def has_instructions(problem: Reduction) -> bool:
+    """Whether GPUs have instructions that combine the values of partial results. None of a sub-group adds
+    floats; of memory there is one, but it would add them in another order each time.
+    """
+    return _INSTRUCTIONS.issuperset(problem.parts.combine.values()) and not problem.adds_floats
+
+
+class Value:
+    """A value that every device and problem can have."""
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        """Why ``device`` cannot have this value in ``variant`` on ``problem``; nothing where it can."""
+        return iter(())
+
+
+class _Image(Value):
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if variant.vector_width != TEXEL:
+            yield f"a texel has {TEXEL} elements, not {variant.vector_width}"
+        if variant.packing == "packed":
+            yield "texels are read element by element, not packed"
+        if problem.element.itemsize > CHANNEL_BYTES:
+            yield f"no channel of a texel has the 64 bits of {problem.dtype}"
+        if problem.size % TEXEL:
+            yield f"{problem.size} elements are no whole number of texels of {TEXEL}"
+        if problem.size > TEXEL * device.max_texels:
+            yield f"{-(-problem.size // TEXEL)} texels are over the device's limit of {device.max_texels}"
+
+
+STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image()}
+
+
+class Tree(Value):
+    """Local memory holds the partial results of all work-items."""
+
+    def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
+        """Partial results that a group keeps in local memory."""
+        return variant.group_size
+
+    def uses_redux(self, problem: Reduction, device: DeviceInfo) -> bool:
+        """Whether instructions combine the partial results of a sub-group, in place of shuffles."""
+        return False
+
+
+class _SubGroup(Tree):
+    """Sub-groups combine theirs by shuffles; local memory holds one for each sub-group."""
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if not device.shuffles:
+            yield "this API cannot move values inside a sub-group (warp) of this device"
+
+    def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
+        return -(-variant.group_size // max(1, device.wave_width))
+
+    def uses_redux(self, problem: Reduction, device: DeviceInfo) -> bool:
+        return device.compute_capability >= REDUX_CAPABILITY and has_instructions(problem)
+
+
+TREES: Final[dict[axes.Tree, Tree]] = {
+    "sub_group": _SubGroup(),
+    "sequential": Tree(),
+    "quad": Tree(),
+    "unrolled": Tree(),
+    "half_store": Tree(),
+    "naive": Tree(),
+}
+
+
+class Packing(Value):
+    """``accumulates_by`` are the packings whose files an operation accumulates with."""
+
+    finds_places = False
+    """Whether a work-item keeps the positions of vectors, so that the element is looked for in the end."""
+
+    def __init__(self, *accumulates_by: axes.Packing) -> None:
+        self.accumulates_by = accumulates_by
+
+
+class _Packed(Packing):
+    finds_places = True
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        element, width = problem.element, variant.vector_width
+        # Words are added up as they are: no term of an element is.
+        if problem.parts.kernel not in PACKED_OPS or problem.parts.adds_others:
+            yield f"{problem.op} is computed element by element"
+        if element.is_float or element.itemsize >= WORD_BYTES:
+            yield f"words hold several integers of 8 or 16 bits, not of {problem.dtype}"
+        if width * element.itemsize < WORD_BYTES:
+            yield f"{width} of {problem.dtype} do not fill a word of 32 bits"
+
+
+PACKINGS: Final[dict[axes.Packing, Packing]] = {
+    "packed": _Packed("packed"),
+    "scalar": Packing("scalar"),
+    # What is left of the loads in flight is accumulated element by element.
+    "batched": Packing("scalar", "batched"),
+}
