@@ -1,4 +1,4 @@
-"""The gate of a device that runs ahead of its host: a kernel that spins for a time.
+"""The blocking kernel: it spins for a time, the gate of a device that runs ahead of its host.
 
 What is enqueued behind it has reached the device when the time is over, and starts then. CUDA needs that,
 having no other means to hold a stream back. NVIDIA's OpenCL needs it as well: what waits for a user event
@@ -19,7 +19,7 @@ from backends.base import Gate
 from backends.errors import GateExpired
 from harness.kernels.source import Dialect, assemble
 
-GATE_KERNEL = "spin"
+BLOCKING_KERNEL = "blocking_kernel"
 """Its one argument: for how many nanoseconds (uint64)."""
 LATEST = 0.95
 """The share of a gate's time within which all must have been enqueued."""
@@ -30,9 +30,9 @@ Spin = Callable[[np.uint64], Any]
 """Enqueues the kernel for so many nanoseconds."""
 
 
-def gate_source(dialect: Dialect) -> str:
-    """The source of :data:`GATE_KERNEL`."""
-    return assemble(dialect, ("dialect", "gate"), {})
+def blocking_kernel_source(dialect: Dialect) -> str:
+    """The source of :data:`BLOCKING_KERNEL`."""
+    return assemble(dialect, ("dialect", "blocking_kernel"), {})
 
 
 def timed_gate(

@@ -13,7 +13,7 @@ import numpy as np
 from cuda.bindings import driver
 
 from backends.base import POISON
-from backends.common.blocking_kernel import GATE_KERNEL, Spin, gate_source
+from backends.common.blocking_kernel import BLOCKING_KERNEL, Spin, blocking_kernel_source
 from backends.common.library_backend import LibraryBackend
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import (
@@ -205,9 +205,9 @@ class DriverBackend(NvidiaBackend, LibraryBackend):
 
     def _new_spin(self) -> Spin:
         # The module stays for as long as the process.
-        cubin = nvrtc.compile_cubin(gate_source("cu"), _capability(self._device))
+        cubin = nvrtc.compile_cubin(blocking_kernel_source("cu"), _capability(self._device))
         module = call(driver.cuModuleLoadData, cubin)
-        kernel = call(driver.cuModuleGetFunction, module, GATE_KERNEL.encode())
+        kernel = call(driver.cuModuleGetFunction, module, BLOCKING_KERNEL.encode())
 
         def spin(nanoseconds: np.uint64) -> None:
             arguments = ((int(nanoseconds),), (ctypes.c_uint64,))

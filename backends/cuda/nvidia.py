@@ -60,7 +60,7 @@ class NvidiaBackend(Backend):
 
     @cached_property
     def _spin(self) -> Spin:
-        """The gate's kernel, ready to be launched."""
+        """The blocking kernel, ready to be launched."""
         spin = self._new_spin()
         # The first launch may load its code: a gate would hold for that much less.
         spin(np.uint64(0))
@@ -117,7 +117,7 @@ class NvidiaBackend(Backend):
 
     @abstractmethod
     def _new_spin(self) -> Spin:
-        """The gate's kernel on our stream."""
+        """The blocking kernel on our stream."""
 
     @abstractmethod
     def _wait(self) -> None:

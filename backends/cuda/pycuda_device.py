@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.common.blocking_kernel import GATE_KERNEL, Spin, gate_source
+from backends.common.blocking_kernel import BLOCKING_KERNEL, Spin, blocking_kernel_source
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import NO_DEVICE, NvidiaBackend, device_info, require_compiler
 from backends.cuda.pycuda_context import contexts, drv, typed_errors
@@ -117,7 +117,7 @@ class PycudaBackend(NvidiaBackend):
         self._stream.synchronize()
 
     def _new_spin(self) -> Spin:
-        kernel = self._module(gate_source("cu")).get_function(GATE_KERNEL)
+        kernel = self._module(blocking_kernel_source("cu")).get_function(BLOCKING_KERNEL)
 
         def spin(nanoseconds: np.uint64) -> None:
             kernel._launch_kernel((1,), (1,), packed((nanoseconds,)), 0, self._stream)

@@ -13,7 +13,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 
 from backends.base import POISON, Prepared
-from backends.common.blocking_kernel import GATE_KERNEL, Spin, gate_source
+from backends.common.blocking_kernel import BLOCKING_KERNEL, Spin, blocking_kernel_source
 from backends.common.library_backend import Calls, LibraryBackend, PreparedCalls, joined
 from backends.cuda.nvidia import LOST, NO_DEVICE, NvidiaBackend, device_info
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
@@ -147,7 +147,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
         self._stream.synchronize()
 
     def _new_spin(self) -> Spin:
-        kernel = cupy.RawModule(code=gate_source("cu")).get_function(GATE_KERNEL)
+        kernel = cupy.RawModule(code=blocking_kernel_source("cu")).get_function(BLOCKING_KERNEL)
 
         def spin(nanoseconds: np.uint64) -> None:
             kernel((1,), (1,), (nanoseconds,))

@@ -11,7 +11,7 @@ import pyopencl as cl
 
 from backends.base import Backend, Gate, Prepared
 from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory, no_such_device
-from backends.opencl.gate import EventGates, KernelGates, gates
+from backends.opencl.gate import BlockingKernels, UserEvents, gates
 from backends.opencl.launch import OUT_OF_MEMORY, library_function
 from backends.opencl.pocl import repair
 from harness.devices import Array, DeviceArray, DeviceInfo
@@ -39,7 +39,7 @@ class OpenClDevice(Backend):
         self.device = info
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context, device)
-        self._gates: KernelGates | EventGates | None = None
+        self._gates: BlockingKernels | UserEvents | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -62,7 +62,7 @@ class OpenClDevice(Backend):
             if self._gates is None:
                 # NVIDIA's driver keeps on the host what waits for a user event.
                 self._gates = gates(self._queue, by_kernel=self.device.compute_capability > 0)
-                self.gate_kind = "kernel" if isinstance(self._gates, KernelGates) else "user event"
+                self.gate_kind = "kernel" if isinstance(self._gates, BlockingKernels) else "user event"
             # That queue alone: with two busy at once, NVIDIA's launches take longer ever after.
             return self._gates.shut(self._queue_for(prepared), seconds)
 

@@ -1,4 +1,4 @@
-"""How OpenCL's queues are held back: by a user event, on NVIDIA's devices by a kernel."""
+"""How OpenCL's queues are held back: by a user event, on NVIDIA's devices by a blocking kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyopencl as cl
 
 from backends.base import Gate
-from backends.common.blocking_kernel import GATE_KERNEL, gate_source, timed_gate
+from backends.common.blocking_kernel import BLOCKING_KERNEL, blocking_kernel_source, timed_gate
 from backends.opencl.launch import can_go_without_event, without_event
 
 _log = logging.getLogger(__name__)
@@ -20,8 +20,8 @@ _TRIAL_SECONDS = 5e-3
 _MOST_TRIAL_SECONDS = 1.0
 
 
-class EventGates:
-    """Gates of user events: the specification's own means. A driver may keep on the host what waits."""
+class UserEvents:
+    """Gates that are user events: the specification's own means. A driver may keep on the host what waits."""
 
     def __init__(self, context: cl.Context) -> None:
         self._context = context
@@ -34,20 +34,20 @@ class EventGates:
         return Gate(submit=queue.flush, open=opened)
 
 
-class KernelGates:
-    """Gates of a kernel that spins for a time, see :mod:`backends.common.blocking_kernel`.
+class BlockingKernels:
+    """Gates that are blocking kernels, see :mod:`backends.common.blocking_kernel`.
 
     Raises:
         cl.RuntimeError: if the device's compiler does not take the kernel.
     """
 
     def __init__(self, context: cl.Context) -> None:
-        program = cl.Program(context, gate_source("cl"))
+        program = cl.Program(context, blocking_kernel_source("cl"))
         with warnings.catch_warnings():
             # pyopencl warns whenever a compiler has said anything at all.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             program.build(cache_dir=False)  # type: ignore[arg-type]
-        self._kernel = cl.Kernel(program, GATE_KERNEL)
+        self._kernel = cl.Kernel(program, BLOCKING_KERNEL)
 
     def shut(self, queue: cl.CommandQueue, seconds: float) -> Gate:
         """What is enqueued from now on waits for so many seconds."""
@@ -74,7 +74,7 @@ class KernelGates:
         return _TRIAL_SECONDS <= time.perf_counter() - start < _MOST_TRIAL_SECONDS
 
 
-def gates(queue: cl.CommandQueue, by_kernel: bool) -> KernelGates | EventGates:
+def gates(queue: cl.CommandQueue, by_kernel: bool) -> BlockingKernels | UserEvents:
     """The gates of a queue's context.
 
     Args:
@@ -85,7 +85,7 @@ def gates(queue: cl.CommandQueue, by_kernel: bool) -> KernelGates | EventGates:
     context = queue.context
     if by_kernel:
         try:
-            found = KernelGates(context)
+            found = BlockingKernels(context)
             if found.works(queue):
                 return found
             reason = "it does not take the time that it is given"
@@ -93,4 +93,4 @@ def gates(queue: cl.CommandQueue, by_kernel: bool) -> KernelGates | EventGates:
             reason = str(error)
         name = context.devices[0].name
         _log.warning("%s: no kernel can hold its queues back, a user event does: %s", name, reason)
-    return EventGates(context)
+    return UserEvents(context)

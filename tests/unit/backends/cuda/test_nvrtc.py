@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends import BackendUnavailable
-from backends.common.blocking_kernel import GATE_KERNEL, gate_source
+from backends.common.blocking_kernel import BLOCKING_KERNEL, blocking_kernel_source
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import version_text
 from backends.errors import BuildError
@@ -91,9 +91,9 @@ def test_the_empty_kernel_compiles() -> None:
 
 
 def test_the_gate_compiles_and_reads_its_word_each_time() -> None:
-    compiled = nvrtc.compile_source(gate_source("cu"), (9, 0))
+    compiled = nvrtc.compile_source(blocking_kernel_source("cu"), (9, 0))
     assert compiled.log == ""
-    assert f".text.{GATE_KERNEL}\0".encode() in compiled.cubin
+    assert f".text.{BLOCKING_KERNEL}\0".encode() in compiled.cubin
 
 
 def test_a_source_that_does_not_compile_says_where() -> None:

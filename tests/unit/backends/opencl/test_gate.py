@@ -1,4 +1,4 @@
-"""How OpenCL's queues are held back, with PoCL in the place of a device that has a gate kernel."""
+"""How OpenCL's queues are held back, with PoCL in the place of a device that runs the blocking kernel."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 else:
     cl = pytest.importorskip("pyopencl")
 
-# The gate's kernel without PTX: it counts rounds, of a nanosecond or so, where the original takes the time.
+# The blocking kernel without PTX: it counts rounds, of a nanosecond or so, where the original takes the time.
 ROUNDS = """
-__kernel void spin(const ulong nanoseconds) {
+__kernel void blocking_kernel(const ulong nanoseconds) {
   for (volatile ulong round = 0; round < 4 * nanoseconds; round++) {
   }
 }
@@ -81,9 +81,9 @@ def _needed() -> None:
 
 @pytest.mark.parametrize("out_of_order", [False, True])
 def test_a_kernel_holds_a_queue_for_a_time(monkeypatch: pytest.MonkeyPatch, out_of_order: bool) -> None:
-    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS)
+    monkeypatch.setattr(opencl_gate, "blocking_kernel_source", lambda _: ROUNDS)
     held = Held(out_of_order)
-    gates = opencl_gate.KernelGates(held.context)
+    gates = opencl_gate.BlockingKernels(held.context)
     for expected in (1, 2):
         start = time.perf_counter()
         gate = gates.shut(held.queue, 0.5)
@@ -97,8 +97,8 @@ def test_a_kernel_holds_a_queue_for_a_time(monkeypatch: pytest.MonkeyPatch, out_
 
 
 def test_a_kernel_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opencl_gate, "gate_source", lambda _: ROUNDS)
-    assert isinstance(opencl_gate.gates(Held().queue, by_kernel=True), opencl_gate.KernelGates)
+    monkeypatch.setattr(opencl_gate, "blocking_kernel_source", lambda _: ROUNDS)
+    assert isinstance(opencl_gate.gates(Held().queue, by_kernel=True), opencl_gate.BlockingKernels)
 
 
 @pytest.mark.parametrize(
@@ -106,18 +106,21 @@ def test_a_kernel_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         # PoCL does not take the PTX of the original.
         (None, "BUILD_PROGRAM_FAILURE"),
-        ("__kernel void spin(const ulong nanoseconds) {}", "does not take the time that it is given"),
+        (
+            "__kernel void blocking_kernel(const ulong nanoseconds) {}",
+            "does not take the time that it is given",
+        ),
     ],
 )
 def test_a_user_event_holds_the_queue_where_a_kernel_cannot(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, source: str | None, reason: str
 ) -> None:
     if source:
-        monkeypatch.setattr(opencl_gate, "gate_source", lambda _: source)
+        monkeypatch.setattr(opencl_gate, "blocking_kernel_source", lambda _: source)
     held = Held()
     with caplog.at_level(logging.WARNING):
         gates = opencl_gate.gates(held.queue, by_kernel=True)
-    assert isinstance(gates, opencl_gate.EventGates)
+    assert isinstance(gates, opencl_gate.UserEvents)
     assert "a user event does" in caplog.text
     assert reason in caplog.text
     gate = gates.shut(held.queue, 0.0)

@@ -7,7 +7,7 @@ __device__ inline ulong now(void) {
   return time;
 }
 
-extern "C" __global__ void spin(const ulong nanoseconds) {
+extern "C" __global__ void blocking_kernel(const ulong nanoseconds) {
   const ulong start = now();
   while (now() - start < nanoseconds) {
   }

@@ -7,7 +7,7 @@ inline ulong now(void) {
   return time;
 }
 
-__kernel void spin(const ulong nanoseconds) {
+__kernel void blocking_kernel(const ulong nanoseconds) {
   const ulong start = now();
   while (now() - start < nanoseconds) {
   }
