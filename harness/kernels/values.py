@@ -102,7 +102,7 @@ TREES: Final[dict[axes.Tree, Tree]] = {
 class Packing(Value):
     """``accumulates_by`` are the packings whose files an operation accumulates with."""
 
-    finds_places = False
+    finds_positions = False
     """Whether a work-item keeps the positions of vectors, so that the element is looked for in the end."""
 
     def __init__(self, *accumulates_by: axes.Packing) -> None:
@@ -110,7 +110,7 @@ class Packing(Value):
 
 
 class _Packed(Packing):
-    finds_places = True
+    finds_positions = True
 
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         element, width = problem.element, variant.vector_width

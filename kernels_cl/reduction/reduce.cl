@@ -6,7 +6,7 @@
 //   ACCUMULATES_BATCHES, accumulate_batch   whether, and how, all loads in flight are added at once (packing/*/)
 //   COMPONENTS, component_partial   the partial results that an accumulator holds, and one of them (packing/*/)
 //   partial_t, make_partial, combine   a partial result: of an element, and of two of its kind (ops/)
-//   located             corrects positions once for a group, where FINDS_PLACES (packing/packed/minmaxloc)
+//   located             corrects positions once for a group, where FINDS_POSITIONS (packing/packed/minmaxloc)
 //   reduce_group        the partial result of a group, in its first work-item (tree/)
 //   combine_groups      makes one result of the groups' (finish/), with the further parameters, arguments and local
 //                       variables that FINISH_PARAMETERS, FINISH_ARGUMENTS and FINISH_LOCALS name
@@ -63,7 +63,7 @@ void reduce(SOURCE source, const ulong length, __global partial_t *restrict part
     mine = combine(mine, make_partial(load_element(source, rest), rest));
   }
   mine = reduce_group(mine, scratch, local_id);
-#if FINDS_PLACES
+#if FINDS_POSITIONS
   if (local_id == 0) mine = located(mine, source, length);
 #endif
   combine_groups(partials, mine, scratch, local_id FINISH_ARGUMENTS);

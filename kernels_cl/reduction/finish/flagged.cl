@@ -27,7 +27,7 @@ typedef union {
 inline void publish(__global ulong *pair, ulong first, ulong second) {
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(pair), "l"(first), "l"(second) : "memory");
 }
-inline void look_at(__global ulong *pair, ulong *first, ulong *second) {
+inline void read_published(__global ulong *pair, ulong *first, ulong *second) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*first), "=l"(*second) : "l"(pair) : "memory");
 }
 #else
@@ -36,7 +36,7 @@ inline void publish(__global ulong *pair, ulong first, ulong second) {
   atom_xchg(pair, first);
   atom_xchg(pair + 1, second);
 }
-inline void look_at(__global ulong *pair, ulong *first, ulong *second) {
+inline void read_published(__global ulong *pair, ulong *first, ulong *second) {
   *first = atom_add(pair, (ulong)0);
   *second = atom_add(pair + 1, (ulong)0);
 }
@@ -75,7 +75,7 @@ inline void combine_groups(__global partial_t *partials, partial_t mine, __local
 #pragma unroll
         for (uint p = 0; p < PARTIAL_PAIRS; ++p) {
           ulong first, second;
-          look_at(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), &first, &second);
+          read_published(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), &first, &second);
           read[k].words[2 * p] = (uint)first;
           read[k].words[2 * p + 1] = (uint)second;
           flags &= (uint)(first >> 32) & (uint)(second >> 32);

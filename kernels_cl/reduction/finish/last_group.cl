@@ -2,9 +2,9 @@
 // results in a fixed order: one launch, and the same answer each time (pcl: an atomic counter).
 
 #define FINISH_PARAMETERS , __global uint *tickets, __global partial_t *answer
-#define FINISH_ARGUMENTS , tickets, answer, &told
+#define FINISH_ARGUMENTS , tickets, answer, &group_is_last
 // Here the first work-item tells the others of its group whether theirs is the last.
-#define FINISH_LOCALS __local uint told;
+#define FINISH_LOCALS __local uint group_is_last;
 
 // differs: in OpenCL C a barrier orders one kind of memory or both.
 #define SYNCHRONIZE() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -14,7 +14,7 @@
 #define READ_AT_ONCE 4
 
 inline void combine_groups(__global partial_t *partials, partial_t mine, __local partial_t *scratch,
-                           uint local_id FINISH_PARAMETERS, __local uint *told) {
+                           uint local_id FINISH_PARAMETERS, __local uint *group_is_last) {
   uint is_last = 0;
   const uint num_groups = get_num_groups(0);
   if (local_id == 0) {
@@ -22,9 +22,9 @@ inline void combine_groups(__global partial_t *partials, partial_t mine, __local
     is_last = takes_last_ticket(tickets, num_groups);
   }
 #if GROUP_SIZE > 1
-  if (local_id == 0) *told = is_last;
+  if (local_id == 0) *group_is_last = is_last;
   SYNCHRONIZE();
-  is_last = *told;
+  is_last = *group_is_last;
 #endif
   if (!is_last) return;
   mine = identity();

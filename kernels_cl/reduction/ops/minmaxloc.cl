@@ -15,8 +15,8 @@
 typedef struct {
   KEPT lowest;
   KEPT highest;
-  PLACE lowest_at;
-  PLACE highest_at;
+  POSITION lowest_at;
+  POSITION highest_at;
 } found_t;
 
 // Position 0 is right for these values, too: they are the answer only where all elements are equal.
@@ -134,9 +134,9 @@ inline partial_t combine(partial_t a, partial_t b) {
 inline partial_t combine_lanes(partial_t own, uint mask) {
   partial_t all;
   all.lowest = redux_min(own.lowest, mask);
-  all.lowest_at = redux_min(IS_SAME(own.lowest, all.lowest) ? own.lowest_at : (PLACE)-1, mask);
+  all.lowest_at = redux_min(IS_SAME(own.lowest, all.lowest) ? own.lowest_at : (POSITION)-1, mask);
   all.highest = redux_max(own.highest, mask);
-  all.highest_at = redux_min(IS_SAME(own.highest, all.highest) ? own.highest_at : (PLACE)-1, mask);
+  all.highest_at = redux_min(IS_SAME(own.highest, all.highest) ? own.highest_at : (POSITION)-1, mask);
   return all;
 }
 #endif

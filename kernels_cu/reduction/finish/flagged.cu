@@ -28,7 +28,7 @@ __device__ inline void publish(ulong *pair, ulong first, ulong second) {
                "l"(second)
                : "memory");
 }
-__device__ inline void look_at(ulong *pair, ulong *first, ulong *second) {
+__device__ inline void read_published(ulong *pair, ulong *first, ulong *second) {
   asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
                : "=l"(*first), "=l"(*second)
                : "l"(__cvta_generic_to_global(pair))
@@ -68,7 +68,7 @@ __device__ inline void combine_groups(partial_t *partials, partial_t mine, parti
 #pragma unroll
         for (uint p = 0; p < PARTIAL_PAIRS; ++p) {
           ulong first, second;
-          look_at(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), &first, &second);
+          read_published(pairs + 2 * (PARTIAL_PAIRS * k * GROUP_SIZE + p), &first, &second);
           read[k].words[2 * p] = (uint)first;
           read[k].words[2 * p + 1] = (uint)second;
           flags &= (uint)(first >> 32) & (uint)(second >> 32);

@@ -13,8 +13,8 @@
 typedef struct {
   uint lowest;
   uint highest;
-  PLACE lowest_at;
-  PLACE highest_at;
+  POSITION lowest_at;
+  POSITION highest_at;
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {

@@ -4,9 +4,9 @@
 
 // differs: a processor's compiler would turn an unrolled loop into selections made for each vector.
 #if SUB_GROUP_WIDTH == 1
-#define RARE_LOOP _Pragma("nounroll")
+#define UNROLL_ON_GPU _Pragma("nounroll")
 #else
-#define RARE_LOOP _Pragma("unroll")
+#define UNROLL_ON_GPU _Pragma("unroll")
 #endif
 // end differs
 
@@ -30,7 +30,7 @@ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) ve
                                   IS_HIGHER(COMPONENT(vector), SPLAT(ELEMENT, accumulator.highest)));
   if (!is_beyond) return accumulator;
 #endif
-  RARE_LOOP for (int at = 0; at < VECTOR_WIDTH; ++at) {
+  UNROLL_ON_GPU for (int at = 0; at < VECTOR_WIDTH; ++at) {
     const ELEMENT element = COMPONENT_AT(ELEMENT, vector, at);
     if (IS_LOWER(element, accumulator.lowest)) {
       accumulator.lowest = element;
@@ -54,8 +54,8 @@ typedef struct {
   KEPT highest;
   VECTOR_OF(ELEMENT) lowest_in;
   VECTOR_OF(ELEMENT) highest_in;
-  PLACE lowest_at;
-  PLACE highest_at;
+  POSITION lowest_at;
+  POSITION highest_at;
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {

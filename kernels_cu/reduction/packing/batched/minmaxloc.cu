@@ -11,7 +11,7 @@ ALWAYS_INLINE void accumulate_batch(accumulator_t *accumulator, const LOADED *ba
                                   IS_HIGHER(COMPONENT(highest), SPLAT(ELEMENT, accumulator->highest)));
   if (!is_beyond) return;
   // The elements are read again, so that the batch can stay in registers.
-  RARE_LOOP for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
+  UNROLL_ON_GPU for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
     const ulong at = index + k * step;
     *accumulator = accumulate(*accumulator, LOAD(source, at), at * VECTOR_WIDTH);
   }

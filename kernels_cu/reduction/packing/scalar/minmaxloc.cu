@@ -3,7 +3,7 @@
 #define COMPONENTS 1
 
 // differs: a processor's compiler would turn an unrolled loop into selections made for each vector.
-#define RARE_LOOP _Pragma("unroll")
+#define UNROLL_ON_GPU _Pragma("unroll")
 // end differs
 
 // Whether a vector is kept with each extreme: selecting a vector takes fewer instructions than finding the position in
@@ -26,7 +26,7 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(
                                   IS_HIGHER(COMPONENT(vector), SPLAT(ELEMENT, accumulator.highest)));
   if (!is_beyond) return accumulator;
 #endif
-  RARE_LOOP for (int at = 0; at < VECTOR_WIDTH; ++at) {
+  UNROLL_ON_GPU for (int at = 0; at < VECTOR_WIDTH; ++at) {
     const ELEMENT element = COMPONENT_AT(ELEMENT, vector, at);
     if (IS_LOWER(element, accumulator.lowest)) {
       accumulator.lowest = element;
@@ -50,8 +50,8 @@ typedef struct {
   KEPT highest;
   VECTOR_OF(ELEMENT) lowest_in;
   VECTOR_OF(ELEMENT) highest_in;
-  PLACE lowest_at;
-  PLACE highest_at;
+  POSITION lowest_at;
+  POSITION highest_at;
 } accumulator_t;
 
 __device__ inline accumulator_t empty_accumulator(void) {
