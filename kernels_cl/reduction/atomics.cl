@@ -14,7 +14,6 @@ INTO(min_into, long, atom_min)
 INTO(min_into, ulong, atom_min)
 INTO(max_into, long, atom_max)
 INTO(max_into, ulong, atom_max)
-INTO(add_into, long, atom_add)
 INTO(add_into, ulong, atom_add)
 #endif
 // end differs

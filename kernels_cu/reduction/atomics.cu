@@ -11,7 +11,6 @@ INTO(max_into, int, atomicMax, int)
 INTO(max_into, uint, atomicMax, uint)
 INTO(max_into, long, atomicMax, long long)
 INTO(max_into, ulong, atomicMax, unsigned long long)
-INTO(add_into, long, atomicAdd, unsigned long long)
 INTO(add_into, ulong, atomicAdd, unsigned long long)
 // end differs
 

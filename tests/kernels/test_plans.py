@@ -275,3 +275,10 @@ def test_what_changes_places_is_no_sources_own() -> None:
     assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
     with pytest.raises(ValueError, match="each source has its own"):
         replace(made, per_source=True)
+
+
+def test_atomics_combine_extremes_of_floats_and_begin_with_the_identity() -> None:
+    for op, start in (("min", b"\0\0\x80\x7f"), ("max", b"\0\0\x80\xff"), ("count_nonzero", bytes(8))):
+        problem, variant = Reduction(op, "float32", (4097,)), ReductionVariant(finish="atomic")
+        assert not violations(variant, problem, GPU)
+        assert plan(problem, variant, GPU).initial["combined"] == start

@@ -23,7 +23,7 @@ __device__ inline partial_t combine(partial_t a, partial_t b) {
 }
 
 #if USES_REDUX
-// Combines the partial results of the lanes of a sub-group in `mask`.
+// Combines the partial results of the lanes of a sub-group in `mask`: integers, all of which add as unsigned ones.
 __device__ inline partial_t combine_lanes(partial_t partial, uint mask) {
   partial.total = redux_add((ulong)partial.total, mask);
   return partial;
@@ -31,8 +31,8 @@ __device__ inline partial_t combine_lanes(partial_t partial, uint mask) {
 #endif
 
 #if ATOMIC_BITS
-// Combines a partial result into one in memory.
+// Combines a partial result into one in memory, likewise.
 __device__ inline void combine_into(partial_t *memory, partial_t partial) {
-  add_into(&memory->total, partial.total);
+  add_into((ulong *)&memory->total, (ulong)partial.total);
 }
 #endif
