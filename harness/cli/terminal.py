@@ -160,7 +160,7 @@ def _escaped(text: str) -> str:
 
 
 class Watcher:
-    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case and one a further block. Call it
+    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case and one a further round. Call it
     between measurements.
 
     Nothing is drawn in between: a thread that redraws would take time from what is measured.
@@ -203,7 +203,7 @@ class Watcher:
         if troubled or (last.block == 0 and not self._bar):
             return _outcome(last)
         begins = self._told is None or self._told.block != last.block
-        return f"all cases once more, block {last.block + 1}" if begins and not self._bar else ""
+        return f"all cases once more, round {last.block + 1}" if begins and not self._bar else ""
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False)

@@ -35,7 +35,7 @@ class Pool:
     def __init__(self, plan: RunPlan, shared: str) -> None:
         self._plan, self._shared = plan, shared
         self._live: dict[_Key, Worker] = {}
-        self._block: dict[_Key, int] = {}
+        self._round: dict[_Key, int] = {}
         self._given_up: dict[_Key, str] = {}
         # While they were prepared.
         self._failed: dict[Case, Record] = {}
@@ -64,7 +64,7 @@ class Pool:
         if case in self._failed:
             return self._failed.pop(case)
         try:
-            worker = self._worker(_key_of(case), trial.block)
+            worker = self._worker(_key_of(case), trial.round)
         except WorkerFailed as error:
             return Record(case, "failed", str(error))
         worker.tell({"case": case.to_json(), "share": plain(share)})
@@ -87,34 +87,34 @@ class Pool:
         self._retire(key)
         return Record(case, "failed", reason)
 
-    def _worker(self, key: _Key, block: int) -> Worker:
-        """The worker of a device, which was in no block but this with the context that it is in.
+    def _worker(self, key: _Key, number: int) -> Worker:
+        """The worker of a device, whose context was in no round but the one of this number.
 
         Raises:
             WorkerFailed: if the device was given up.
         """
-        if self._block.setdefault(key, block) != block:
-            self._block[key] = block
-            self._renew(key, block)
+        if self._round.setdefault(key, number) != number:
+            self._round[key] = number
+            self._renew(key, number)
         self._open([key])
         if key in self._given_up:
             raise WorkerFailed(self._given_up[key])
         return self._live[key]
 
-    def _renew(self, key: _Key, block: int) -> None:
+    def _renew(self, key: _Key, number: int) -> None:
         """Has the live worker begin with a fresh context, and at the same time all others that will need one
-        in this block: a context takes longer to open than the empty kernel to measure in it. A worker that
+        in this round: a context takes longer to open than the empty kernel to measure in it. A worker that
         cannot is ended, as a fresh process will do.
         """
         renewed = {
             each: worker
             for each, worker in self._live.items()
-            if each == key or (self._block[each] != block and self._plan.has_several(f"{each[0]}:{each[1]}"))
+            if each == key or (self._round[each] != number and self._plan.has_several(f"{each[0]}:{each[1]}"))
         }
         for worker in renewed.values():
             worker.tell({"renew": True})
         for each, worker in renewed.items():
-            self._block[each] = block
+            self._round[each] = number
             try:
                 worker.wait_until_open()
             except WorkerFailed:

@@ -20,10 +20,10 @@ from harness.runner.schedule import (
     Allotment,
     Known,
     Trial,
-    blocks_a_process,
-    first_blocks_end,
-    further_blocks_end,
+    first_rounds_end,
+    further_rounds_end,
     problem_of,
+    rounds_a_process,
     trials,
 )
 from harness.runner.telemetry import Snapshot, watched
@@ -36,7 +36,7 @@ LIMIT_SHARE = 4
 class Progress:
     """Where a run is, told between two measurements.
 
-    ``done`` of ``total`` trials (a case in one block) are over; ``last`` is the latest record (None before
+    ``done`` of ``total`` trials (a case in one round) are over; ``last`` is the latest record (None before
     the first), ``next`` the case that comes now (None at the end).
     """
 
@@ -57,15 +57,15 @@ def run_cases(
     is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
-    but only one measures at a time. A case that is not right in one block is not tried in the next, and
-    one that is known well enough is left out of a process's last blocks. Ctrl-C ends the workers; what was
+    but only one measures at a time. A case that is not right in one round is not tried in the next, and
+    one that is known well enough is left out of a process's last rounds. Ctrl-C ends the workers; what was
     measured is in the file.
 
     Args:
         plan: see there; its cases have every backend of a problem beside the others.
         writer: where the records go.
         progress: called between measurements only, and once at the end.
-        finished: records that are there already, one a case and block.
+        finished: records that are there already, one a case and round.
         look: at the state of a case's device, before and after it is measured.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
@@ -85,8 +85,8 @@ class _Run:
         self._plan, self._writer, self._look = plan, writer, look
         self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()
-        self._blocks = blocks_a_process(plan.contexts, plan.launch_contexts)
-        self._known = Known(self._blocks, plan.launch_contexts)
+        self._rounds = rounds_a_process(plan.contexts, plan.launch_contexts)
+        self._known = Known(self._rounds, plan.launch_contexts)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf
         self._allotment: Allotment | None = None
@@ -95,19 +95,19 @@ class _Run:
         self._prepared: dict[Case, float] = {}
 
     def note(self, record: Record) -> None:
-        """Takes note of what a record of one block means for the blocks to come."""
+        """Takes note of what a record of one round means for the rounds to come."""
         if record.status != "ok":
             self._over.add(record.case)
         self._known.add(record)
         self._first.setdefault(record.case, record)
 
     def measure(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
-        """Every trial, the ones of a process in workers of their own, the ones of a block in contexts of
+        """Every trial, the ones of a process in workers of their own, the ones of a round in contexts of
         theirs.
         """
         self._began_at = time.monotonic()
         if self._budget:
-            ends_at = self._began_at + first_blocks_end(self._budget, self._blocks)
+            ends_at = self._began_at + first_rounds_end(self._budget, self._rounds)
             self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         last: Record | None = None
@@ -115,10 +115,10 @@ class _Run:
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
                 with Pool(self._plan, shared) as pool:
-                    for _, trials_of_block in groupby(of_process, key=lambda trial: trial.block):
-                        of_block = list(trials_of_block)
-                        enough = self._enough(of_block)
-                        for _, beside in groupby(of_block, key=lambda trial: problem_of(trial.case)):
+                    for _, trials_of_round in groupby(of_process, key=lambda trial: trial.round):
+                        of_round = list(trials_of_round)
+                        enough = self._enough(of_round)
+                        for _, beside in groupby(of_round, key=lambda trial: problem_of(trial.case)):
                             of_problem = list(beside)
                             for trial in of_problem:
                                 progress(Progress(done, len(left), last, trial.case))
@@ -138,20 +138,20 @@ class _Run:
             pool.prepare(cases)
             self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
 
-    def _enough(self, of_block: Sequence[Trial]) -> set[Case]:
-        """The cases of a block that are known well enough; all of a further one for which time is over."""
-        first = of_block[0]
+    def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
+        """The cases of a round that are known well enough; all of a further one for which time is over."""
+        first = of_round[0]
         within = self._budget or self._measure.gpu_contexts_s or math.inf
-        ends = further_blocks_end(within, first.process, self._measure.processes)
+        ends = further_rounds_end(within, first.process, self._measure.processes)
         if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
-            return {trial.case for trial in of_block}
-        return self._known.enough(of_block)
+            return {trial.case for trial in of_round}
+        return self._known.enough(of_round)
 
     def _begins_process(self, trial: Trial) -> bool:
-        return trial.block % self._blocks == 0
+        return trial.round % self._rounds == 0
 
     def _is_to_measure(self, trial: Trial) -> bool:
-        """Whether a trial has a share of the budget's time: further blocks take what a suite grants them."""
+        """Whether a trial has a share of the budget's time: further rounds take what a suite grants them."""
         return self._begins_process(trial) and trial.case not in self._plan.skipped
 
     def _try(self, pool: Pool, trial: Trial, is_enough: bool) -> Record | None:
@@ -164,7 +164,7 @@ class _Run:
             record = Record(case, "skipped", self._plan.skipped[case])
         else:
             record = self._measured(pool, trial)
-        record = record.in_block(trial.process, trial.block)
+        record = record.in_block(trial.process, trial.round)
         self.note(record)
         self._writer.write(record)
         return record

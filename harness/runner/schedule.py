@@ -1,9 +1,9 @@
-"""In what order a run measures, in which block, and for how long each.
+"""In what order a run measures, in which round, and for how long each.
 
-A block is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
+A round is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
 drawn anew with each (on an H200 an empty kernel takes 1.40 us in one context and 1.57 in the next, in OpenCL
-as in CUDA), so that blocks, and not samples, are the independent witnesses that a verdict needs. A process
-has one block or, of a GPU, several, one after the other; between them there may be short ones, in which only
+as in CUDA), so that rounds, and not samples, are the independent witnesses that a verdict needs. A process
+has one round or, of a GPU, several, one after the other; between them there may be short ones, in which only
 the empty kernel is measured (:mod:`harness.results.launch_correction`).
 """
 
@@ -27,54 +27,56 @@ GUESSED_OVERHEAD_S = 0.3
 LEAST_S = 0.01
 FURTHER_SHARE = 0.5
 """The part of a budget that the further contexts of the processes have, where there are any."""
-LEAST_BLOCKS = 4
-"""Blocks of a process in which a case is measured however well it is known: a few contexts may all be of one
+LEAST_ROUNDS = 4
+"""Rounds of a process in which a case is measured however well it is known: a few contexts may all be of one
 kind."""
 
-LIMIT_BLOCKS = 2
-"""Blocks of a process in which a limit is measured: no verdict rests on it."""
+LIMIT_ROUNDS = 2
+"""Rounds of a process in which a limit is measured: no verdict rests on it."""
 
 
 class Trial(NamedTuple):
-    """A case in one of the blocks that measure it, and the process that the block is of."""
+    """A case in one of the rounds that measure it, by its number in the run (``block`` in a record), and the
+    process that the round is of.
+    """
 
     case: Case
     process: int
-    block: int
+    round: int
 
     @property
     def is_primary_only(self) -> bool:
         """Whether only the primary clock is taken, and what the net ratio needs: a verdict rests on these,
-        and on as many blocks as the time allows. The first block takes all clocks.
+        and on as many rounds as the time allows. The first round takes all clocks.
         """
-        return self.block > 0
+        return self.round > 0
 
 
 def trials(
     cases: Sequence[Case], processes: int, contexts: Mapping[str, int], launches: int = 0
 ) -> Iterator[Trial]:
-    """All cases in the first block of the first process, then all in its next, and so on.
+    """All cases in the first round of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
-    long, meets all of them alike. Each block begins with another one of them (A B C, B C A, C A B), as it may
+    long, meets all of them alike. Each round begins with another one of them (A B C, B C A, C A B), as it may
     matter what was measured just before.
 
     Args:
         cases: all of a run.
         processes: how many measure each case.
-        contexts: blocks a process of the devices (by their keys) that have several; see :func:`contexts_of`.
-        launches: after each of those blocks so many more, in which only the empty kernel is measured.
+        contexts: rounds a process of the devices (by their keys) that have several; see :func:`contexts_of`.
+        launches: after each of those rounds so many more, in which only the empty kernel is measured.
     """
     groups = [list(group) for _, group in groupby(cases, key=problem_of)]
-    most = blocks_a_process(contexts)
+    most = rounds_a_process(contexts)
     each = range(processes), range(most), range(1 + launches)
-    for block, (process, context, further) in enumerate(product(*each)):
+    for number, (process, context, further) in enumerate(product(*each)):
         for group in groups:
             sides = [case for case in group if context < contexts_of(case, contexts)]
             if further:
                 sides = [case for case in sides if _is_measured_alone(case, contexts)]
-            first = block % max(1, len(sides))
-            yield from (Trial(case, process, block) for case in sides[first:] + sides[:first])
+            first = number % max(1, len(sides))
+            yield from (Trial(case, process, number) for case in sides[first:] + sides[:first])
 
 
 def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:
@@ -82,15 +84,15 @@ def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:
     return isinstance(case.problem, Empty) and contexts_of(case, contexts) > 1
 
 
-def blocks_a_process(contexts: Mapping[str, int], launches: int = 0) -> int:
+def rounds_a_process(contexts: Mapping[str, int], launches: int = 0) -> int:
     """The most contexts that a device has in a process, those with nothing but ``launches`` among them."""
     return max([1, *contexts.values()]) * (1 + launches)
 
 
 def contexts_of(case: Case, contexts: Mapping[str, int]) -> int:
-    """In how many blocks of a process a case is measured: a limit, the best of a sweep, in a few."""
+    """In how many rounds of a process a case is measured: a limit, the best of a sweep, in a few."""
     contexts_there = contexts.get(case.device_key, 1)
-    return min(LIMIT_BLOCKS, contexts_there) if case.role == "limit" else contexts_there
+    return min(LIMIT_ROUNDS, contexts_there) if case.role == "limit" else contexts_there
 
 
 def problem_of(case: Case) -> tuple[Problem, str]:
@@ -98,43 +100,43 @@ def problem_of(case: Case) -> tuple[Problem, str]:
     return case.problem, case.cache
 
 
-def first_blocks_end(seconds: float, blocks: int) -> float:
-    """How much of ``seconds`` the first blocks of a run's processes have, of so many ``blocks`` a process."""
-    return seconds * (1 - FURTHER_SHARE if blocks > 1 else 1)
+def first_rounds_end(seconds: float, rounds: int) -> float:
+    """How much of ``seconds`` the first rounds of a run's processes have, of so many ``rounds`` a process."""
+    return seconds * (1 - FURTHER_SHARE if rounds > 1 else 1)
 
 
-def further_blocks_end(seconds: float, process: int, processes: int) -> float:
-    """After how much of a run's time a process begins no further block: each has as much of ``seconds``."""
+def further_rounds_end(seconds: float, process: int, processes: int) -> float:
+    """After how much of a run's time a process begins no further round: each has as much of ``seconds``."""
     return seconds * (process + 1) / processes
 
 
 class Known:
-    """What is known of each case so far: when its further blocks would tell no more.
+    """What is known of each case so far: when its further rounds would tell no more.
 
-    Of a run of so many ``blocks`` a process, with so many for ``launches`` alone after each other one.
+    Of a run of so many ``rounds`` a process, with so many for ``launches`` alone after each other one.
     """
 
-    def __init__(self, blocks: int, launches: int = 0) -> None:
-        self._blocks, self._launches_after = blocks, launches
+    def __init__(self, rounds: int, launches: int = 0) -> None:
+        self._rounds, self._launches_after = rounds, launches
         self._clocks: dict[Case, list[Samples]] = {}
         self._launches = Launches()
 
     def add(self, record: Record) -> None:
-        """Takes note of a record of one block."""
+        """Takes note of a record of one round."""
         self._launches.add(record)
         clock = record.clocks.get("queue")
         if clock and clock.seconds:
             self._clocks.setdefault(record.case, []).append(clock)
 
-    def enough(self, of_block: Sequence[Trial]) -> set[Case]:
-        """The cases of a block that need not be measured in it: those of problems whose verdicts of one
+    def enough(self, of_round: Sequence[Trial]) -> set[Case]:
+        """The cases of a round that need not be measured in it: those of problems whose verdicts of one
         device against another are settled; on one device alone, whose times are known well.
 
-        All sides of a problem or none: each must have as many blocks as the other.
+        All sides of a problem or none: each must have as many rounds as the other.
         """
-        if of_block[0].block % self._blocks // (1 + self._launches_after) < LEAST_BLOCKS:
+        if of_round[0].round % self._rounds // (1 + self._launches_after) < LEAST_ROUNDS:
             return set()
-        groups = groupby(of_block, key=lambda trial: problem_of(trial.case))
+        groups = groupby(of_round, key=lambda trial: problem_of(trial.case))
         sides = ([trial.case for trial in group] for _, group in groups)
         return {case for cases in sides if self._are_told(cases) for case in cases}
 
@@ -159,7 +161,7 @@ class Known:
 
 @dataclass
 class Allotment:
-    """Shares what is left of the time for the first blocks of a run among its turns that are left.
+    """Shares what is left of the time for the first rounds of a run among its trials that are left.
 
     ends_at: on the clock that :meth:`seconds` is asked with. longest: a trial's seconds of timing at most.
     """

@@ -1,7 +1,7 @@
 """Does the harness find differences where there are none? Every device against itself, many times.
 
 A comparison is made as in a run: the same case measured by two workers, side by side, in several fresh
-processes each; or, of a run that has been recorded, by half of its blocks and by the other half. A verdict
+processes each; or, of a run that has been recorded, by half of its rounds and by the other half. A verdict
 that one is faster is false. Verdicts rest on 95 % intervals, so at most one in twenty may be.
 """
 
@@ -31,7 +31,7 @@ from harness.suites.expand import expand
 from harness.suites.schema import Limits, Measure, ReductionBlock, Suite
 
 FEWEST_TO_HALVE = 2 * ratio.FEWEST_PAIRS
-"""Blocks of a case whose halves still are drawn in pairs."""
+"""Rounds of a case whose halves still are drawn in pairs."""
 _SEED = 20111121
 MOST_FALSE = 0.05
 """The rate of false verdicts above which the harness is not to be believed."""
@@ -93,22 +93,22 @@ def selftest(
 
 
 def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
-    """Compares each device of a recorded run with itself at least so many times: a case's blocks are split at
+    """Compares each device of a recorded run with itself at least so many times: a case's rounds are split at
     random into two halves, each as one side of a ratio. Always the same halves of the same run.
 
     Raises:
-        ValueError: if no case was measured in enough blocks.
+        ValueError: if no case was measured in enough rounds.
     """
     sides: dict[str, list[Blocks]] = {}
     launches = Launches(run.records)
     for record in run.records:
-        # What the blocks share of error both halves share, and no ratio of the two has it.
+        # What the rounds share of error both halves share, and no ratio of the two has it.
         blocks = launches.corrected(record.case.device_key, record.clocks.get("queue")).blocks
         if record.status == "ok" and record.case.role != "limit" and len(blocks) >= FEWEST_TO_HALVE:
             sides.setdefault(record.case.device_key, []).append(blocks)
     if not sides:
         raise ValueError(
-            f"{run.path}: no case was measured in {FEWEST_TO_HALVE} blocks or more, and fewer are too few to "
+            f"{run.path}: no case was measured in {FEWEST_TO_HALVE} rounds or more, and fewer are too few to "
             "halve; measure with more --processes or --contexts"
         )
     rng = np.random.default_rng(_SEED)
@@ -120,7 +120,7 @@ def selftest_of(run: Run, comparisons: int) -> list[SelfTest]:
 
 
 def _halved(blocks: Blocks, rng: np.random.Generator) -> str:
-    """The verdict on one half of the blocks, drawn at random, against the other."""
+    """The verdict on one half of the rounds, drawn at random, against the other."""
     half = len(blocks) // 2
     drawn = [blocks[place] for place in rng.permutation(len(blocks))]
     return _verdict(drawn[:half], drawn[half : 2 * half])

@@ -240,7 +240,7 @@ def self_tests_of(paths: Sequence[Path], comparisons: int) -> Iterator[SelfTest]
     """Compares the devices of recorded runs with themselves (:func:`harness.runner.selftest.selftest_of`).
 
     Raises:
-        OSError, ValueError: at once, if one cannot be read or has too few blocks.
+        OSError, ValueError: at once, if one cannot be read or has too few rounds.
     """
     found = [(path, selftest_of(load_run(path), comparisons)) for path in paths]
     return (

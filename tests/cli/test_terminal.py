@@ -172,16 +172,16 @@ def test_progress_elsewhere_is_a_line_a_case(capsys: pytest.CaptureFixture[str])
     ]
 
 
-def test_progress_elsewhere_tells_of_a_further_block_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_elsewhere_tells_of_a_further_round_once(capsys: pytest.CaptureFixture[str]) -> None:
     measured = Record(CASE, "ok", clocks={"queue": Samples((2e-6,))})
-    again = [measured.in_block(0, block) for block in (0, 1, 1, 2)]
+    again = [measured.in_block(0, number) for number in (0, 1, 1, 2)]
     with Watcher() as watcher:
         for done, record in enumerate([*again, again[-1]], 1):
             watcher(Progress(done, 10, record, CASE))
         watcher(Progress(6, 10, replace(again[-1], status="failed", reason="lost"), None))
     assert capsys.readouterr().err.splitlines() == [
         "[ 1/10] numpy:0 minmax int32 50x40: 2.0 us",
-        "[ 2/10] all cases once more, block 2",
-        "[ 4/10] all cases once more, block 3",
+        "[ 2/10] all cases once more, round 2",
+        "[ 4/10] all cases once more, round 3",
         "[ 6/10] numpy:0 minmax int32 50x40: failed: lost",
     ]

@@ -58,7 +58,7 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
 
 
 @pytest.mark.parametrize("primary_only", [False, True])
-def test_of_a_long_call_a_lean_record_has_one_sample_of_the_primary_clock(primary_only: bool) -> None:
+def test_of_a_long_call_a_primary_only_record_has_one_sample_of_the_primary_clock(primary_only: bool) -> None:
     backend = FakeBackend(FakeClock(call=20e-3))
     measuring = Measurer(backend, backend.clock.time)
     share = primary_clock(9, 1e-3) if primary_only else every_clock(9, 1e-3)
@@ -95,7 +95,7 @@ def test_the_calls_behind_a_sample_can_be_given() -> None:
     assert record.clocks["queue"].seconds == pytest.approx([20e-6] * 2)
 
 
-def test_a_lean_block_takes_no_more_calls_than_last_long_enough_in_all() -> None:
+def test_a_primary_only_trial_takes_no_more_calls_than_last_long_enough_in_all() -> None:
     found = {
         "queue": Samples((4e-6, 3e-6, 5e-6), 400),
         "launch": Samples((1e-3,), 2),
@@ -220,7 +220,7 @@ def test_every_place_of_an_answer_is_verified_twice(monkeypatch: pytest.MonkeyPa
         ("keeps the first", False, "after timing, in call 1 on another source"),
         ("writes once", False, "after timing, in call 1 on another source"),
         ("wrong later", False, "as timing left it"),
-        # Only the first block has the source with another answer.
+        # Only the first trial has the source with another answer.
         ("keeps the first", True, ""),
         ("writes once", True, "after timing: "),
         ("wrong later", True, "as timing left it"),

@@ -13,15 +13,15 @@ from harness.results.record import Case, Record, Samples
 from harness.runner.schedule import (
     FURTHER_SHARE,
     GUESSED_OVERHEAD_S,
-    LEAST_BLOCKS,
+    LEAST_ROUNDS,
     LEAST_S,
-    LIMIT_BLOCKS,
+    LIMIT_ROUNDS,
     Allotment,
     Known,
     Trial,
-    blocks_a_process,
-    first_blocks_end,
-    further_blocks_end,
+    first_rounds_end,
+    further_rounds_end,
+    rounds_a_process,
     trials,
 )
 from harness.variants.axes import LaunchVariant, LibraryVariant
@@ -33,7 +33,7 @@ def case(backend: str, op: str) -> Case:
 
 CASES = [case(backend, op) for op in ("min", "sum") for backend in "abc"]
 SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
-CONTEXTS = {"a:0": LEAST_BLOCKS + 2, "b:0": LEAST_BLOCKS + 2}
+CONTEXTS = {"a:0": LEAST_ROUNDS + 2, "b:0": LEAST_ROUNDS + 2}
 
 
 def test_one_process_keeps_the_order() -> None:
@@ -51,15 +51,15 @@ def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None
 def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process() -> None:
     limit = replace(case("opencl", "min"), role="limit")
     cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]
-    most = LIMIT_BLOCKS + 1
+    most = LIMIT_ROUNDS + 1
     found = list(trials(cases, 2, {"opencl:0": most, "cuda:0": most}))
     taken = Counter(trial.case for trial in found)
-    assert [taken[each] for each in cases] == [2 * LIMIT_BLOCKS, 2 * most, 2, 2 * most, 2]
-    assert {t.block % most for t in found if t.case == limit} == set(range(LIMIT_BLOCKS))
-    assert [(t.process, t.block) for t in found if t.case == cases[1]] == [
-        (block // most, block) for block in range(2 * most)
+    assert [taken[each] for each in cases] == [2 * LIMIT_ROUNDS, 2 * most, 2, 2 * most, 2]
+    assert {t.round % most for t in found if t.case == limit} == set(range(LIMIT_ROUNDS))
+    assert [(t.process, t.round) for t in found if t.case == cases[1]] == [
+        (number // most, number) for number in range(2 * most)
     ]
-    assert {t.case.backend for t in found if t.block == LIMIT_BLOCKS} == {"opencl", "cuda"}
+    assert {t.case.backend for t in found if t.round == LIMIT_ROUNDS} == {"opencl", "cuda"}
 
 
 def empty(backend: str) -> Case:
@@ -69,13 +69,13 @@ def empty(backend: str) -> Case:
 def test_between_contexts_the_empty_kernel_has_some_of_its_own() -> None:
     cases = [empty("a"), empty("b"), *SIDES]
     plain, found = (list(trials(cases, 2, {"a:0": 3, "b:0": 3}, launches)) for launches in (0, 2))
-    launches_only = [trial for trial in found if trial.block % 3]
-    assert Counter((t.case, t.process, t.block // 3) for t in found if t.block % 3 == 0) == Counter(
-        (t.case, t.process, t.block) for t in plain
+    launches_only = [trial for trial in found if trial.round % 3]
+    assert Counter((t.case, t.process, t.round // 3) for t in found if t.round % 3 == 0) == Counter(
+        (t.case, t.process, t.round) for t in plain
     )
     assert Counter(trial.case for trial in launches_only) == {empty("a"): 2 * 3 * 2, empty("b"): 2 * 3 * 2}
-    assert {trial.process for trial in launches_only if trial.block >= 9} == {1}
-    assert blocks_a_process({"a:0": 3}, 2) == 9
+    assert {trial.process for trial in launches_only if trial.round >= 9} == {1}
+    assert rounds_a_process({"a:0": 3}, 2) == 9
 
 
 def test_a_device_of_one_context_has_none_for_the_empty_kernel_alone() -> None:
@@ -86,39 +86,39 @@ def test_a_device_of_one_context_has_none_for_the_empty_kernel_alone() -> None:
 
 def test_the_empty_kernel_is_measured_on_where_others_are_levelled_by_it() -> None:
     cases = [empty("a"), empty("b")]
-    blocks = blocks_a_process(CONTEXTS, 1)
+    rounds = rounds_a_process(CONTEXTS, 1)
     for launches, left_out in ((0, set(cases)), (1, set())):
-        known = Known(blocks, launches)
+        known = Known(rounds, launches)
         for each in cases:
-            for block in range(40):
-                record = Record(each, "ok", clocks={"queue": Samples((1.0 + block % 2 * 1e-5,))})
-                known.add(record.in_block(0, block))
-        assert known.enough([Trial(each, 0, blocks - 1) for each in cases]) == left_out
+            for number in range(40):
+                record = Record(each, "ok", clocks={"queue": Samples((1.0 + number % 2 * 1e-5,))})
+                known.add(record.in_block(0, number))
+        assert known.enough([Trial(each, 0, rounds - 1) for each in cases]) == left_out
 
 
 def test_what_is_settled_once_launching_is_levelled_is_left_out() -> None:
     """Times that follow the launches of their contexts are known as soon as those are."""
-    cases, blocks = SIDES[:2], 40
+    cases, rounds = SIDES[:2], 40
 
     def is_told(launches_are_known: bool) -> bool:
-        known = Known(blocks)
+        known = Known(rounds)
         for place, each in enumerate(cases):
-            for block in range(20 * LEAST_BLOCKS):
+            for number in range(20 * LEAST_ROUNDS):
                 # As by a coin of each device's own.
-                cost = 1.0 + 0.1 * (block >> place & 1)
+                cost = 1.0 + 0.1 * (number >> place & 1)
                 if launches_are_known:
                     empties = Record(empty(each.backend), "ok", clocks={"queue": Samples((cost,))})
-                    known.add(empties.in_block(0, block))
-                if block < FEWEST_CONTEXTS + 2:
-                    taken = Samples((1.0 + cost + 1e-4 * (block % 3),))
-                    known.add(Record(each, "ok", clocks={"queue": taken}).in_block(0, block))
-        return known.enough([Trial(each, 0, blocks - 1) for each in cases]) == set(cases)
+                    known.add(empties.in_block(0, number))
+                if number < FEWEST_CONTEXTS + 2:
+                    taken = Samples((1.0 + cost + 1e-4 * (number % 3),))
+                    known.add(Record(each, "ok", clocks={"queue": taken}).in_block(0, number))
+        return known.enough([Trial(each, 0, rounds - 1) for each in cases]) == set(cases)
 
     assert is_told(launches_are_known=True)
     assert not is_told(launches_are_known=False)
 
 
-def test_only_the_first_block_takes_every_clock() -> None:
+def test_only_the_first_round_takes_every_clock() -> None:
     assert [trial.is_primary_only for trial in trials([case("a", "sum")], 2, {"a:0": 2})] == [
         False,
         True,
@@ -127,16 +127,16 @@ def test_only_the_first_block_takes_every_clock() -> None:
     ]
 
 
-def enough(seconds: dict[str, list[float]], block: int) -> set[Case]:
-    """What need not be measured in a block after min took so many seconds on each backend."""
-    known = Known(LEAST_BLOCKS + 2)
-    for backend, of_blocks in seconds.items():
-        for taken_in, each in enumerate(of_blocks):
+def enough(seconds: dict[str, list[float]], number: int) -> set[Case]:
+    """What need not be measured in a round after min took so many seconds on each backend."""
+    known = Known(LEAST_ROUNDS + 2)
+    for backend, of_rounds in seconds.items():
+        for taken_in, each in enumerate(of_rounds):
             record = Record(case(backend, "min"), "ok", clocks={"queue": Samples((9.0, each, 0.1))})
             known.add(record.in_block(0, taken_in))
-    of_block = [trial for trial in trials(SIDES, 2, CONTEXTS) if trial.block == block]
-    assert of_block
-    return known.enough(of_block)
+    of_round = [trial for trial in trials(SIDES, 2, CONTEXTS) if trial.round == number]
+    assert of_round
+    return known.enough(of_round)
 
 
 STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
@@ -146,24 +146,24 @@ AT_EDGE_KNOWN = AT_EDGE + [1.02, 1.0203] * 30
 
 
 @pytest.mark.parametrize("other", [STEADY, FAR_OFF, AT_EDGE_KNOWN], ids=["same", "far off", "at the edge"])
-def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_blocks(
+def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_rounds(
     other: list[float],
 ) -> None:
     left_out = {case("a", "min"), case("b", "min")}
-    most = LEAST_BLOCKS + 2
-    found = [enough({"a": STEADY * 8, "b": other}, block) for block in range(2 * most)]
-    assert found == 2 * ([set()] * LEAST_BLOCKS + [left_out] * 2)
+    most = LEAST_ROUNDS + 2
+    found = [enough({"a": STEADY * 8, "b": other}, number) for number in range(2 * most)]
+    assert found == 2 * ([set()] * LEAST_ROUNDS + [left_out] * 2)
 
 
 @pytest.mark.parametrize(("twin", "is_told"), [(STEADY, True), (FAR_OFF, False)])
 def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], is_told: bool) -> None:
     cases = [case("a", "min"), replace(case("a", "min"), role="control")]
-    known = Known(LEAST_BLOCKS + 2)
+    known = Known(LEAST_ROUNDS + 2)
     for each, times in zip(cases, (STEADY, twin), strict=True):
         for taken_in, seconds in enumerate(times):
             known.add(Record(each, "ok", clocks={"queue": Samples((seconds,))}).in_block(0, taken_in))
-    of_block = [trial for trial in trials(cases, 1, CONTEXTS) if trial.block == LEAST_BLOCKS]
-    assert known.enough(of_block) == (set(cases) if is_told else set())
+    of_round = [trial for trial in trials(cases, 1, CONTEXTS) if trial.round == LEAST_ROUNDS]
+    assert known.enough(of_round) == (set(cases) if is_told else set())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], i
     ],
 )
 def test_a_problem_is_measured_on_while_its_verdict_may_change(seconds: dict[str, list[float]]) -> None:
-    assert enough(seconds, LEAST_BLOCKS) == set()
+    assert enough(seconds, LEAST_ROUNDS) == set()
 
 
 def test_a_budget_is_shared_evenly_less_what_is_no_timing() -> None:
@@ -210,9 +210,9 @@ def test_no_case_gets_more_than_its_limit_allows() -> None:
 
 
 def test_further_contexts_have_a_part_of_the_budget() -> None:
-    assert first_blocks_end(90.0, 3) == 90.0 * (1 - FURTHER_SHARE)
-    assert first_blocks_end(90.0, 1) == 90.0
+    assert first_rounds_end(90.0, 3) == 90.0 * (1 - FURTHER_SHARE)
+    assert first_rounds_end(90.0, 1) == 90.0
 
 
-def test_each_process_has_as_much_of_the_time_for_further_blocks() -> None:
-    assert [further_blocks_end(90.0, process, 3) for process in range(3)] == [30.0, 60.0, 90.0]
+def test_each_process_has_as_much_of_the_time_for_further_rounds() -> None:
+    assert [further_rounds_end(90.0, process, 3) for process in range(3)] == [30.0, 60.0, 90.0]

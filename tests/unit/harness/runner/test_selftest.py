@@ -183,11 +183,11 @@ def test_the_command_on_recorded_runs(harness: Harness, tmp_path: Path) -> None:
     assert (refused.code, "give only --comparisons" in refused.err) == (2, True)
 
 
-def test_a_run_of_too_few_blocks_is_refused(harness: Harness, tmp_path: Path) -> None:
+def test_a_run_of_too_few_rounds_is_refused(harness: Harness, tmp_path: Path) -> None:
     path = tmp_path / "few.jsonl"
     with RunWriter(path, {}) as writer:
         writer.write(recorded(FEWEST_TO_HALVE - 1, 0.02).records[0])
     shown = harness("selftest", path)
     assert shown.code == 2
-    assert f"in {FEWEST_TO_HALVE} blocks or more" in shown.err
+    assert f"in {FEWEST_TO_HALVE} rounds or more" in shown.err
     assert harness("selftest", tmp_path / "none.jsonl").code == 2

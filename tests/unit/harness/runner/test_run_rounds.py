@@ -1,4 +1,4 @@
-"""A case in several processes and contexts: what each of these blocks does, and what ends them."""
+"""A case in several processes and contexts: what each of these rounds does, and what ends them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ TWICE: dict[str, Any] = {"samples": 9, "case_seconds": 6.0, "processes": 2, "con
 
 
 @pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
-def test_every_block_has_a_fresh_context(
+def test_every_round_has_a_fresh_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
 ) -> None:
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
@@ -110,7 +110,7 @@ def test_every_block_has_a_fresh_context(
         assert set(record.clocks["round_trip"].blocks) == {0}
         assert record.ledger["launches"]
     samples = [share["queue"].samples for share in shares]
-    assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first block, else by six blocks"
+    assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first round, else by six rounds"
 
 
 def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
@@ -121,7 +121,7 @@ def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
     assert plan.share(empty, primary_only=False) == plan.share(CASES[0], primary_only=False)
 
 
-def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = asked(monkeypatch)
     first, *_ = run(tmp_path, planned(CASES[:1], **TWICE)).trials
     for name in ("queue", "launch"):
@@ -133,10 +133,10 @@ def test_a_block_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.
     assert [is_primary_only(share) for share in shares] == [False] + [True] * 5
 
 
-def test_what_is_known_well_enough_is_left_out_of_the_last_blocks(
+def test_what_is_known_well_enough_is_left_out_of_the_last_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Known, "enough", lambda _, of_block: {CASES[0]} if of_block[0].block == 2 else set())
+    monkeypatch.setattr(Known, "enough", lambda _, of_round: {CASES[0]} if of_round[0].round == 2 else set())
     told: list[Progress] = []
     found = run(tmp_path, planned(CASES[:2], **TWICE), told)
     assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 1, 3, 4, 5]
@@ -157,7 +157,7 @@ def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: py
     assert [trial.status for trial in found.trials] == ["ok"] * 6
 
 
-def test_contexts_of_a_block_are_opened_at_the_same_time(
+def test_contexts_of_a_round_are_opened_at_the_same_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the devices that have several: a third one keeps its only one."""
@@ -190,7 +190,7 @@ def test_contexts_of_a_block_are_opened_at_the_same_time(
     assert [len([trial for trial in found.trials if trial.case == case]) for case in cases] == [3, 1, 3]
 
 
-def test_resume_goes_on_in_the_block_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume_goes_on_in_the_round_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
     whole = [(trial.case, trial.block) for trial in run(tmp_path, planned(CASES[:2], **TWICE)).trials]
     lines = path.read_bytes().splitlines(keepends=True)
@@ -232,12 +232,12 @@ def test_a_budget_is_what_the_timing_of_each_case_gets(
 
 
 @pytest.mark.parametrize("within", [{"budget": 2.0}, {"gpu_contexts_s": 2.0}])
-def test_time_ends_a_processs_further_blocks(
+def test_time_ends_a_processs_further_rounds(
     within: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Two fake contexts take some milliseconds: 2 x 99 of each case would be no matter of two seconds.
     plan = planned(**TWICE | {"contexts": {"fake:0": 99}} | within)
     monkeypatch.setattr(Known, "enough", lambda *_: set())
-    blocks = {trial.block for trial in run(tmp_path, plan).trials}
-    assert {0, 99} <= blocks, "each process has its first block"
-    assert len(blocks) < 2 * 99
+    rounds = {trial.block for trial in run(tmp_path, plan).trials}
+    assert {0, 99} <= rounds, "each process has its first round"
+    assert len(rounds) < 2 * 99
