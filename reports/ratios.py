@@ -35,6 +35,10 @@ SIDES: dict[str, tuple[str, ...]] = {
 """The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
 
 
+FEWEST_TO_CHOOSE = 8
+"""Blocks of which one half chooses the fastest variant that the other judges: of fewer the choice would be
+chance."""
+
 LEAST_WORK = 0.5
 """Share of a queue time that must be work for a net ratio: below it the difference of two launch costs, which
 the device partly hides behind each other, outweighs the work, and the ratio says nothing."""
@@ -158,7 +162,7 @@ def _with_each_library(rows: pd.DataFrame, band: float) -> Iterator[Pair]:
         own = by_speed(rows[rows["role"].isin(SIDES[side])])
         for _, of_library in libraries.groupby("backend", sort=False):
             if len(own):
-                yield _pair(own.iloc[0], by_speed(of_library).iloc[0], FASTEST, band)
+                yield _pair(_fastest(own), _fastest(by_speed(of_library)), FASTEST, band)
 
 
 def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator[Pair]:
@@ -169,11 +173,29 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
             continue
         best_left, best_right = left.iloc[0], right.iloc[0]
         same = best_left["variant"] == best_right["variant"]
-        yield _pair(best_left, best_right, FASTEST_IS_IDENTICAL if same else FASTEST, band)
+        yield _pair(_fastest(left), _fastest(right), FASTEST_IS_IDENTICAL if same else FASTEST, band)
         for variant in left["variant"].drop_duplicates():
             mine, other = left[left["variant"] == variant].iloc[0], right[right["variant"] == variant]
             if len(other) and not (same and variant == best_left["variant"]):
                 yield _pair(mine, other.iloc[0], IDENTICAL, band)
+
+
+def _fastest(side: pd.DataFrame) -> pd.Series[Any]:
+    """The fastest row of a side, sorted by speed, with the blocks of the row that is the fastest in the other
+    half of them (:func:`harness.results.ratio.chosen_on_the_other_half`), where there are blocks enough.
+    """
+    best = side.iloc[0]
+    count = len(best["queue_blocks"])
+    rivals = side[(side["in_parts"] == best["in_parts"]) & (side["queue_blocks"].map(len) == count)]
+    if len(rivals) == 1 or count < FEWEST_TO_CHOOSE:
+        return best
+    chosen = ratio.chosen_on_the_other_half(list(rivals["queue_blocks"]))
+    best = best.copy()
+    for blocks in ("queue_blocks", "launch_blocks"):
+        if all(len(each) == count for each in rivals[blocks]):
+            best[blocks] = tuple(rivals[blocks].iloc[at][block] for block, at in enumerate(chosen))
+    best["queue"] = ratio.Side(best["queue_blocks"]).seconds
+    return best
 
 
 def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:

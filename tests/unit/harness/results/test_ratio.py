@@ -16,6 +16,7 @@ from harness.results.ratio import (
     VERDICTS,
     Interval,
     Verdict,
+    chosen_on_the_other_half,
     net_ratio_interval,
     ratio_interval,
     speed_ratio,
@@ -250,3 +251,10 @@ def test_equal_sides_with_little_noise_are_called_the_same() -> None:
 def test_a_difference_of_a_tenth_is_found() -> None:
     verdicts = [verdict(interval) for interval in simulated(3, 10, 0.005, 0.01, 1.1)]
     assert verdicts.count("faster") / COMPARISONS >= 0.95
+
+
+def test_each_half_of_the_blocks_chooses_for_the_other() -> None:
+    """The first rival is the faster in the even blocks, the second in the odd ones."""
+    first, second = ((1.0,), (3.0,)) * 2, ((2.0,), (1.0,)) * 2
+    assert chosen_on_the_other_half([first, second]) == [1, 0, 1, 0]
+    assert chosen_on_the_other_half([first, ((0.5,),) * 4]) == [1, 1, 1, 1]
