@@ -13,18 +13,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from harness.results.compare import compare
 from harness.results.ratio import VERDICTS
 from harness.results.runfile import load_run
 from harness.results.statistics import geometric_mean
 from harness.suites.schema import load_suite
 from reports.clock_comparison import agreements, mean_table
-from reports.dataset import frame
 from reports.ratios import comparisons, library_pairs
-from reports.repeatability import repeated
+from tests.support.recorded import FOLDER, ROOT, table
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "reports" / "examples"
 ROW = re.compile(
     r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<question>[^|]+\?) "
     r"\| `(?P<command>[^`]+)` \| (?P<commit>[0-9a-f]{7}) \|$",
@@ -32,8 +28,6 @@ ROW = re.compile(
 )
 ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
 RESULTS = (ROOT / "docs" / "results-h200.md").read_text(encoding="utf-8")
-PARAGRAPHS = " ".join(RESULTS.split())
-ISSUES = " ".join((ROOT / "docs" / "known-issues.md").read_text(encoding="utf-8").split())
 
 
 def test_the_table_names_every_run_and_no_other() -> None:
@@ -74,15 +68,9 @@ def test_what_was_run_can_be_run_again(path: Path) -> None:
 
 
 @cache
-def table(name: str) -> pd.DataFrame:
-    """The rows of a recorded run, as the report has them."""
-    return frame(load_run(FOLDER / name))
-
-
-@cache
 def opencl_against_cuda() -> Any:
     """The comparison of the main run."""
-    return comparisons(table("h200-quick.jsonl.xz"))[0]
+    return comparisons(table("h200-quick"))[0]
 
 
 CASE = re.compile(
@@ -109,7 +97,7 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize("row", cases())
 def test_the_figures_of_a_case_are_the_recorded_ones(row: re.Match[str]) -> None:
     op, channels = LAPLACE if row["op"] == "Laplace" else (row["op"], "")
-    pairs, rows = opencl_against_cuda().fastest, table("h200-quick.jsonl.xz")
+    pairs, rows = opencl_against_cuda().fastest, table("h200-quick")
     wanted = {"op": op, "type": row["type"] + channels, "size": row["size"]}
     (pair,) = pairs[(pairs[list(wanted)] == pd.Series(wanted)).all(axis=1)].itertuples()
     case = rows[(rows["problem"] == pair.problem) & (rows["backend"] == "opencl")].iloc[0]
@@ -136,7 +124,7 @@ def test_the_ratios_in_the_mean_are_the_recorded_ones(place: int, name: str) -> 
 def test_the_ratios_by_clock_are_the_recorded_ones() -> None:
     lines = [
         [cell.text for cell in line.cells]
-        for line in mean_table(agreements(table("h200-quick.jsonl.xz"))).lines
+        for line in mean_table(agreements(table("h200-quick"))).lines
         if line.cells[1].text == "reductions"
     ]
     for heading, column in (
@@ -150,10 +138,10 @@ def test_the_ratios_by_clock_are_the_recorded_ones() -> None:
 
 
 BESIDE_LIBRARIES = [
-    ("65536 to 16 million, hot", "h200-libraries.jsonl.xz", "hot", 2),
-    ("a million and 16 million, cold", "h200-libraries.jsonl.xz", "cold", 2),
-    ("268 million", "h200-libraries-268.jsonl.xz", "hot", 3),
-    ("a billion", "h200-libraries-billion.jsonl.xz", "hot", 3),
+    ("65536 to 16 million, hot", "h200-libraries", "hot", 2),
+    ("a million and 16 million, cold", "h200-libraries", "cold", 2),
+    ("268 million", "h200-libraries-268", "hot", 3),
+    ("a billion", "h200-libraries-billion", "hot", 3),
 ]
 
 
@@ -172,32 +160,6 @@ def test_the_figures_beside_the_libraries_are_the_recorded_ones(
     assert f"\n| {elements} | {' | '.join(cells)} |\n" in RESULTS
 
 
-def test_what_another_start_tells_is_recorded() -> None:
-    first, other = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-other-start"))
-    (found,) = repeated(first, other)
-    (wider,) = repeated(first, other, 0.03)
-    assert f"{found.equal} of the {len(found.pairs)} verdicts equal" in PARAGRAPHS
-    assert f"({100 * found.share:.0f} %; {wider.equal} by a band of 3 %)" in PARAGRAPHS
-    assert found.contradicting == wider.contradicting == 0
-    by_kind = {
-        kind: [pair.equal for pair in found.pairs if pair.kind == kind] for kind in ("reduction", "laplace")
-    }
-    reductions, filters = by_kind.values()
-    assert all(filters)
-    assert f"reductions {sum(reductions)} of {len(reductions)}, Laplace filters all {len(filters)}" in ISSUES
-    counts = compare(first, other).counts
-    assert (
-        f"of {sum(counts.values())} cases {counts['same']} *same*, {counts['ambiguous']} *ambig" in PARAGRAPHS
-    )
-
-
-def test_what_a_later_version_tells_is_recorded() -> None:
-    first, later = (load_run(FOLDER / f"h200-quick{ending}.jsonl.xz") for ending in ("", "-new-layout"))
-    (found,) = repeated(first, later)
-    assert f"all {found.equal} of the {len(found.pairs)} verdicts are those above" in PARAGRAPHS
-    assert found.equal == len(found.pairs)
-
-
 @pytest.mark.parametrize(
     ("label", "direction", "cache", "size"),
     [
@@ -208,7 +170,7 @@ def test_what_a_later_version_tells_is_recorded() -> None:
     ],
 )
 def test_the_limits_are_the_recorded_ones(label: str, direction: str, cache: str, size: int) -> None:
-    rows = table("h200-bandwidth.jsonl.xz")
+    rows = table("h200-bandwidth")
     rows = rows[(rows["op"] == direction) & (rows["cache"] == cache) & (rows["source_bytes"] == size)]
     best = (rows[rows["backend"] == name]["bytes_per_second"].max() / 1e12 for name in ("cuda", "opencl"))
     assert f"\n| {label} | {' | '.join(f'{each:.2f}' for each in best)} |\n" in RESULTS

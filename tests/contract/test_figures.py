@@ -1,0 +1,446 @@
+"""The figures in the documents' sentences are those of the recorded runs, and there are no others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from harness.results.compare import compare
+from harness.results.statistics import geometric_mean
+from reports.controls import control_table
+from reports.repeatability import Repeated, repeated
+from tests.support.recorded import (
+    FOLDER,
+    OWN,
+    ROOT,
+    by_finish,
+    contexts,
+    empty_us,
+    ends,
+    lead,
+    leads,
+    medians,
+    normalised,
+    over_limit,
+    ratios,
+    run_of,
+    shares,
+    steps,
+    table,
+    where,
+)
+
+RESULTS, ISSUES, NOTES = "docs/results-h200.md", "docs/known-issues.md", "docs/performance-notes.md"
+STARTS = ("h200-quick", "h200-quick-other-start")
+BILLIONS = ("h200-libraries-268", "h200-libraries-billion")
+
+
+def slower(name: str, **wanted: Any) -> list[float]:
+    """By how many per cent OpenCL is slower than CUDA in these cases."""
+    return [100 * (1 / ratio - 1) for ratio in where(ratios(name), **wanted)["gross"]]
+
+
+@cache
+def again(other: str, band: float | None = None) -> Repeated:
+    """The main run and another of its suite."""
+    (found,) = repeated(run_of("h200-quick"), run_of(other), *([band] if band else []))
+    return found
+
+
+def equal_verdicts() -> tuple[float, ...]:
+    """Of the other start: equal ones, all, their share in per cent, those by a wider band."""
+    found = again(STARTS[1])
+    assert not found.contradicting
+    return found.equal, len(found.pairs), 100 * found.share, again(STARTS[1], 0.03).equal
+
+
+def by_kind() -> tuple[int, ...]:
+    """Equal verdicts of the reductions, all reductions, filters, whose verdicts are all equal."""
+    pairs = again(STARTS[1]).pairs
+    reductions, filters = (
+        [pair.equal for pair in pairs if pair.kind == kind] for kind in ("reduction", "laplace")
+    )
+    assert all(filters)
+    return sum(reductions), len(reductions), len(filters)
+
+
+def compared() -> tuple[int, ...]:
+    """Cases of both starts, those that are the same, those of which that is not known."""
+    counts = compare(run_of(STARTS[0]), run_of(STARTS[1])).counts
+    return sum(counts.values()), counts["same"], counts["ambiguous"]
+
+
+def controls() -> tuple[str, ...]:
+    """A case against itself: the ratio of both sides, and the interval of each."""
+    lines = [[cell.text for cell in line.cells] for line in control_table(run_of("h200-quick")).lines]
+    opencl, cuda = (line for line in lines if line[0].startswith("A/A"))
+    assert opencl[5] == cuda[5]
+    return opencl[5], opencl[6], cuda[6]
+
+
+def empties() -> tuple[float, ...]:
+    """An empty kernel: in how many contexts, least, greatest and mean of their medians."""
+    sides = [medians("h200-quick", side, "empty 264 groups of 256") for side in OWN]
+    assert len(sides[0]) == len(sides[1])
+    assert len({f"{sum(side) / len(side):.2f}" for side in sides}) == 1
+    return len(sides[0]), *ends(sides[0] + sides[1]), sum(sides[0]) / len(sides[0])
+
+
+def launching() -> tuple[float, ...]:
+    """An empty kernel without an event, with one and with profiling, for each side."""
+    events = [f"in_order events {kind}" for kind in ("off", "on", "profiled")]
+    return tuple(empty_us("h200-launch", side, variant) for side in OWN for variant in events)
+
+
+def behind_a_user_event() -> tuple[float, float]:
+    """The ends of what an empty kernel takes in OpenCL."""
+    rows = where(table("h200-launch-user-event"), op="empty 264 groups of 256", backend="opencl")
+    return ends(1e6 * rows[rows["variant"].str.endswith("events off")]["queue"])
+
+
+def a_gibibyte() -> tuple[float, ...]:
+    """The number of ratios, all of which are the same, and their ends."""
+    plain = ends(where(ratios("h200-huge"), verdict="same")["gross"])
+    assert len(where(ratios("h200-huge"), verdict="same")) == len(ratios("h200-huge"))
+    return len(ratios("h200-huge")), *plain
+
+
+def beyond() -> tuple[float, ...]:
+    """Likewise at 268 million elements and at a billion."""
+    found = [ratio for name in BILLIONS for ratio in where(ratios(name), verdict="same")["gross"]]
+    assert len(found) == sum(len(ratios(name)) for name in BILLIONS)
+    return len(found), *ends(found)
+
+
+def gibibyte_shares() -> tuple[float, ...]:
+    """What is reached of the limit at 1 GiB, and by minmaxloc."""
+    wanted = {"source_bytes": 2**30}
+    return (
+        *ends(shares("h200-huge", **wanted)),
+        *ends(shares("h200-minmaxloc", not_op="", **wanted)),
+    )
+
+
+def widths() -> tuple[float, ...]:
+    """By how many per cent vectors of 8 and 16 bytes miss the best; what others reach of it."""
+    rows = where(table("h200-bandwidth"), kind="bandwidth").copy()
+    elements = rows["variant"].str.extract(r"w(\d+)")[0].astype(int)
+    of = {"uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "int32": 4, "float32": 4, "float64": 8}
+    best = rows.groupby(["backend", "op", "cache", "source_bytes"])["bytes_per_second"].transform("max")
+    rows["vector"], rows["reached"] = elements * rows["type"].map(of), rows["bytes_per_second"] / best
+    worst = where(rows, vector=[8, 16])["reached"].min()
+    wide = ends(where(rows, vector=[64, 128])["reached"])
+    return 100 * (1 - worst), *ends(where(rows, vector=1)["reached"]), *wide
+
+
+def above_the_limit() -> tuple[float, ...]:
+    """By how many per cent one filter is above the limit on either start."""
+    wanted = {
+        "problem": "laplacian four reflect_101 uint8C1 8192x8192",
+        "backend": "opencl",
+        "purpose": "compare",
+    }
+    return tuple(100 * (where(table(name), **wanted)["share"].iloc[0] - 1) for name in STARTS)
+
+
+def least_lead() -> tuple[float]:
+    """By how many per cent our kernels lead where they lead least."""
+    return (100 * (min(leads(name, "hot", side)["gross"].min() for name in BILLIONS for side in OWN) - 1),)
+
+
+def climbed(name: str, last: int) -> tuple[float, ...]:
+    """The first and another step of minmax, for each side."""
+    found = steps(name, "minmax uint8 2560x2560")
+    return tuple(found[side][place] for side in OWN for place in (0, last))
+
+
+def selftested() -> tuple[int, ...]:
+    """Comparisons of each device with itself, none of them false: all, same, ambiguous."""
+    text = (FOLDER / "h200-selftest.txt").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\w+:0: (\d+) comparisons: (\d+) same, (\d+) ambiguous, 0 faster, 0 slower", text, re.M
+    )
+    return tuple(sum(int(row[place]) for row in rows) for place in range(3))
+
+
+def on_a_processor() -> tuple[float, ...]:
+    """Mean lead and cells, of NumPy and OpenCV; the least of NumPy; where OpenCV leads, and by what."""
+    found = leads("cpu-libraries", "hot", "opencl")
+    numpy, opencv = (where(found, second_backend=name)["gross"] for name in ("numpy", "opencv"))
+    behind = sorted(1 / ratio for ratio in opencv if ratio < 1)
+    return (
+        *(value for side in (numpy, opencv) for value in (geometric_mean(side), len(side))),
+        numpy.min(),
+        len(behind),
+        behind[-1],
+        behind[-2],
+    )
+
+
+def means(name: str, place: int) -> Callable[[], Sequence[float]]:
+    """The ratios in the mean of the reductions (0) or filters (1), from the smallest size to the largest."""
+    kind = ("reduction", "laplace")[place]
+    sizes = ("8192x8192", "2560x2560", "1280x1280")
+    return lambda: [geometric_mean(where(ratios(name), kind=kind, size=size)["gross"]) for size in sizes]
+
+
+def loads() -> tuple[float, ...]:
+    """A profiler's trigger against none."""
+    without, executed = (
+        where(table(name), purpose="compare").groupby(["problem", "backend"])["queue"].min()
+        for name in ("h200-loads", "h200-loads-trigger")
+    )
+    gained = without / executed
+    bytes_lost = 100 * (1 / gained["sum uint8 2560x2560"].min() - 1)
+    return *(gained["minmax float64 1280x1280"][side] for side in OWN), bytes_lost
+
+
+def places(name: str) -> tuple[float, ...]:
+    """Of the limit's time, minmaxloc of two types: the slower side."""
+    asked = ("minmaxloc float32 2560x2560", "minmaxloc float64 1280x1280")
+    return tuple(over_limit(name, not_op="", problem=problem)[1] for problem in asked)
+
+
+FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
+    ("README.md", "{} of {} did.", lambda: (equal_verdicts()[1] - equal_verdicts()[0], equal_verdicts()[1])),
+    (
+        RESULTS,
+        "the queue clock in {} to {} fresh contexts of the device, an empty kernel in {},",
+        lambda: contexts("h200-quick"),
+    ),
+    (RESULTS, "gives {}, with intervals of {} in OpenCL and {} in CUDA.", controls),
+    (RESULTS, "{} to {} contexts, {} of the empty kernel)", lambda: contexts(STARTS[1])),
+    (RESULTS, "finds {} of the {} verdicts equal ({:.0f} %; {} by a band of 3 %)", equal_verdicts),
+    (ISSUES, "in {} of {} cases (", lambda: equal_verdicts()[:2]),
+    (ISSUES, "(reductions {} of {}, Laplace filters all {})", by_kind),
+    (RESULTS, "of {} cases {} *same*, {} *ambiguous*, none faster or slower.", compared),
+    (
+        RESULTS,
+        "all {} of the {} verdicts are those above",
+        lambda: (again("h200-quick-new-layout").equal, len(again("h200-quick-new-layout").pairs)),
+    ),
+    (
+        RESULTS,
+        "by {:.0f} % in the diagonal one at 2560x2560, by {:.0f} % in the plain one at 8192x8192.",
+        lambda: [
+            100 * (where(ratios("h200-quick"), verdict="faster", size=size)["gross"].iloc[0] - 1)
+            for size in ("2560x2560", "8192x8192")
+        ],
+    ),
+    (
+        RESULTS,
+        "OpenCL is {:.1f} % slower in min and max of float64 at 1280x1280.",
+        lambda: [max(slower("h200-quick", op=["min", "max"], type="float64", size="1280x1280"))],
+    ),
+    (
+        RESULTS,
+        "OpenCL is {:.1f} to {:.1f} % slower in minmaxloc of 16 bits at 8192x8192",
+        lambda: ends(slower("h200-minmaxloc", type=["int16", "uint16"], size="8192x8192")),
+    ),
+    (
+        RESULTS,
+        "{:.1f} to {:.1f} % slower in minmaxloc of int8 at 2560x2560 and 4096x4096",
+        lambda: ends(slower("h200-minmaxloc", type="int8", size=["2560x2560", "4096x4096"])),
+    ),
+    (
+        RESULTS,
+        "takes {:.0f} to {:.0f} us from context to context",
+        lambda: ends(
+            t for side in OWN for t in medians("h200-minmaxloc", side, "minmaxloc float64 2560x2560")
+        ),
+    ),
+    (
+        RESULTS,
+        "takes {:.2f} us without an event in OpenCL, {:.2f} with one, {:.2f} with profiling; in CUDA "
+        "{:.2f}, {:.2f} and {:.2f}.",
+        launching,
+    ),
+    (
+        RESULTS,
+        "In {} contexts of each an empty kernel took {:.2f} to {:.2f} us; the mean is {:.2f} in both.",
+        empties,
+    ),
+    (RESULTS, "takes {:.1f} to {:.1f} us ([run]", behind_a_user_event),
+    (
+        RESULTS,
+        "every launch of that context took {:.2f} us where CUDA's took {:.2f} (",
+        lambda: [empty_us("h200-quick-second-queue", side) for side in OWN],
+    ),
+    (
+        RESULTS,
+        "{:.2f} to {:.2f} times the read limit's time at 1280x1280 and {:.2f} to {:.2f} times at 2560x2560",
+        lambda: (*over_limit(*STARTS, size="1280x1280"), *over_limit(*STARTS, size="2560x2560")),
+    ),
+    (
+        RESULTS,
+        "They reach {:.2f} to {:.2f} of the limit at 8192x8192.",
+        lambda: ends(s for name in STARTS for s in shares(name, size="8192x8192")),
+    ),
+    (
+        RESULTS,
+        "all seven types and five operations reach {:.2f} to {:.2f}, hot and cold",
+        lambda: ends(shares("h200-8192x8192")),
+    ),
+    (
+        RESULTS,
+        "{:.2f} to {:.2f} times the limit's time at 1024x1024, {:.2f} to {:.2f} at 1280x1280, {:.2f} to "
+        "{:.2f} at 2560x2560, and reaches {:.2f} to {:.2f} of the limit at 8192x8192",
+        lambda: (
+            *(
+                value
+                for size in ("1024x1024", "1280x1280", "2560x2560")
+                for value in over_limit("h200-minmaxloc", not_op="", size=size)
+            ),
+            *ends(shares("h200-minmaxloc", not_op="", size="8192x8192")),
+        ),
+    ),
+    (
+        RESULTS,
+        "{:.3f} to {:.3f} of the read limit in both APIs** (minmaxloc {:.3f} to {:.3f};",
+        gibibyte_shares,
+    ),
+    (RESULTS, "All {} ratios of OpenCL to CUDA are *same* ({:.2f} to {:.3f})", a_gibibyte),
+    (RESULTS, "as are all {} of 268 million elements and of a billion ({:.3f} to {:.3f};", beyond),
+    (
+        RESULTS,
+        "within {:.0f} % of these. Single bytes reach {:.2f} to {:.2f} of them, vectors of 64 and 128 bytes "
+        "{:.2f} to {:.2f}.",
+        widths,
+    ),
+    (RESULTS, "is {:.1f} % above the copy limit of its run ({:.1f} % on the other start).", above_the_limit),
+    (
+        RESULTS,
+        "our kernels reach {:.2f} to {:.3f} of the read limit",
+        lambda: ends(s for name in BILLIONS for s in shares(name)),
+    ),
+    (RESULTS, "at least {:.1f} %, and the verdicts", least_lead),
+    (
+        RESULTS,
+        "from {:.1f} us to {:.1f} us in OpenCL and from {:.1f} to {:.1f} in CUDA.",
+        lambda: climbed("h200-yan2011", 8),
+    ),
+    (RESULTS, "Today's form takes {:.2f} and {:.2f}.", lambda: climbed("h200-yan2011", -1)[1::2]),
+    (
+        RESULTS,
+        "than CUB by {:.2f} in the geometric mean (at least {:.2f}), PyTorch by {:.2f} ({:.2f}), CuPy by "
+        "{:.2f} ({:.2f}), NPP by {:.2f} ({:.2f}), `pycuda.gpuarray` by {:.2f}, `pyopencl.array` by {:.2f}, "
+        "OpenCV's OpenCL path by {:.0f}.",
+        lambda: (
+            *(v for name in ("cub", "torch", "cupy", "npp") for v in lead("h200-yan2011", name)),
+            *(lead("h200-yan2011", name)[0] for name in ("pycuda_array", "pyopencl_array", "opencv_opencl")),
+        ),
+    ),
+    (
+        RESULTS,
+        "CUB is slower by {:.2f} (at least {:.2f}), CuPy by {:.2f} ({:.2f}), `pycuda.gpuarray` by {:.2f} "
+        "({:.2f}).",
+        lambda: [v for name in ("cub", "cupy", "pycuda_array") for v in lead("h200-pcl", name)],
+    ),
+    (
+        RESULTS,
+        "OpenCL comes out at {:.2f} to {:.2f} of CUDA's speed.",
+        lambda: ends(ratios("h200-pcl")["gross"]),
+    ),
+    (
+        RESULTS,
+        "than CUB in all 16 cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in 12 by "
+        "{:.2f} ({:.2f}), than CuPy by {:.2f} ({:.2f}), than PyTorch by {:.2f} ({:.2f})",
+        lambda: [v for name in ("cub", "npp", "cupy", "torch") for v in lead("h200-modern", name)],
+    ),
+    (
+        RESULTS,
+        "goes from {:.1f} us (OpenCL) and {:.1f} (CUDA) on its first rung to {:.1f} and {:.1f}.",
+        lambda: [climbed("h200-modern", -1)[place] for place in (0, 2, 1, 3)],
+    ),
+    (
+        RESULTS,
+        "{} comparisons of five processes, OpenCL and CUDA, none false, {} *same*, {} *ambiguous*.",
+        selftested,
+    ),
+    (
+        RESULTS,
+        "{:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({})",
+        lambda: on_a_processor()[:4],
+    ),
+    (RESULTS, "faster than NumPy in every cell (at least {:.2f}).", lambda: [on_a_processor()[4]]),
+    (
+        RESULTS,
+        "OpenCV is ahead in {}, by {:.2f} times in minmaxloc of float32 and by at most {:.2f} in the others.",
+        lambda: on_a_processor()[5:],
+    ),
+    (
+        NOTES,
+        "one or two trips are enough: in the mean {:.2f} (OpenCL) and {:.2f} (CUDA) times as fast at "
+        "1280x1280",
+        lambda: [
+            geometric_mean(by_finish("h200-sweep-finish", "last_group", "flagged", size="1280x1280")[side])
+            for side in OWN
+        ],
+    ),
+    (
+        NOTES,
+        "Against flags that is in the mean {:.2f} (OpenCL) and {:.2f} (CUDA) times as fast at 1280x1280, "
+        "and {:.2f} and {:.2f} at 2560x2560",
+        lambda: [
+            geometric_mean(by_finish("h200-sweep-alternating", "flagged", "alternating", size=size)[side])
+            for size in ("1280x1280", "2560x2560")
+            for side in OWN
+        ],
+    ),
+    (
+        NOTES,
+        "takes at most {:.2f} times the limit's time, of float64 at 1280x1280 {:.2f} times",
+        lambda: places("h200-minmaxloc"),
+    ),
+    (NOTES, "before, {:.2f} and {:.2f}", lambda: places("h200-minmaxloc-former")),
+    (NOTES, "at 1280x1280 {:.2f} (OpenCL) and {:.2f} (CUDA) times as fast as", lambda: loads()[:2]),
+    (NOTES, "but costs sums of bytes {:.0f} %.", lambda: loads()[2:]),
+    (
+        NOTES,
+        "the same reductions came out at {:.2f}, {:.2f} and {:.2f} of CUDA's speed, the filters at {:.2f}, "
+        "{:.2f} and {:.2f} (",
+        lambda: [value for place in (0, 1) for value in means("h200-quick-second-queue", place)()],
+    ),
+]
+
+
+@pytest.mark.parametrize(("document", "sentence", "figures"), FIGURES)
+def test_a_figure_in_a_sentence_is_the_recorded_one(
+    document: str, sentence: str, figures: Callable[[], Sequence[Any]]
+) -> None:
+    assert sentence.format(*figures()) in normalised(document)
+
+
+MEASURED = re.compile(
+    r"(?<![\w.])\d+(?:\.\d+)?(?= (?:%|us\b|TB/s|times as|of the (?:read |copy )?limit))|\d+\.\d+(?!\.?\w)"
+)
+"""What reads as a measured figure: a number with a unit, or one with decimals."""
+OF_NO_RUN = re.compile(
+    r"Python 3\.11 to 3\.13|(?:CUDA|Python|PoCL|LLVM|OpenCL C|driver|NPP) [\d.]+|--band 0\.05"
+    r"|(?:of|the|its|where) 95 %|2 % (?:of|around) 1|within 2 %|a band of 3 %"
+    r"|(?:than|above) (?:1|0\.5|5|10|95) %"
+)
+"""Versions, and what is set, not measured: the band, the confidence, when sampling ends."""
+PROSE = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", *ROOT.glob("kernels_*/README.md")]
+
+
+def prose(document: str) -> str:
+    """The sentences of a document without code, headings and tables, which have tests of their own."""
+    text = re.sub(r"^```.*?^```$", "", (ROOT / document).read_text(encoding="utf-8"), flags=re.M | re.S)
+    text = re.sub(r"^(?:#|\|).*$", "", text, flags=re.M)
+    return " ".join(re.sub(r"\]\([^)]*\)", "]", text).split())
+
+
+@pytest.mark.parametrize("document", sorted(str(path.relative_to(ROOT)) for path in PROSE))
+def test_a_sentence_with_a_figure_is_checked(document: str) -> None:
+    text = prose(document)
+    for of, sentence, _ in FIGURES:
+        if of == document:
+            plain = re.sub(r"\\\]\\\([^)]*\\\)", r"\\]", re.escape(sentence))
+            text = re.sub(re.sub(r"\\\{[^}]*\\\}", r".{1,15}?", plain), " ", text)
+    left = OF_NO_RUN.sub(" ", text)
+    assert not [left[max(0, found.start() - 60) : found.end() + 20] for found in MEASURED.finditer(left)]

@@ -1,0 +1,126 @@
+"""The recorded runs as the documents quote them: their rows, and what is asked of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from harness.results.runfile import Run, load_run
+from harness.results.statistics import by_block, geometric_mean
+from reports.dataset import frame
+from reports.ratios import comparisons, library_pairs
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "reports" / "examples"
+OWN = ["opencl", "cuda"]
+
+
+@cache
+def run_of(name: str) -> Run:
+    """A recorded run by its name without endings: ``h200-quick``."""
+    (path,) = FOLDER.glob(f"{name}.jsonl.*")
+    return load_run(path)
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """The rows of a recorded run, as the report has them."""
+    return frame(run_of(name))
+
+
+@cache
+def ratios(name: str) -> pd.DataFrame:
+    """OpenCL against CUDA, a row for each case, by the fastest variant of each."""
+    found = pd.concat([each.fastest for each in comparisons(table(name))])
+    return found[found["second_backend"] == "cuda"]
+
+
+@cache
+def leads(name: str, cached: str = "hot", backend: str = "cuda") -> pd.DataFrame:
+    """Our kernels' speed over each library's, a row for each case and library."""
+    rows = table(name)
+    pairs = library_pairs(rows[rows["cache"] == cached])
+    return pairs[pairs["first_backend"] == backend]
+
+
+def where(rows: pd.DataFrame, **wanted: Any) -> pd.DataFrame:
+    """The rows with these values; of several values, any; a value behind ``not_``: without it."""
+    for name, value in wanted.items():
+        column = rows[name.removeprefix("not_")]
+        chosen = column.isin(value if isinstance(value, (list, tuple)) else [value])
+        rows = rows[~chosen if name.startswith("not_") else chosen]
+    return rows
+
+
+def ends(values: Iterable[float]) -> tuple[float, float]:
+    """The least and the greatest."""
+    kept = list(values)
+    return min(kept), max(kept)
+
+
+def shares(name: str, **wanted: Any) -> pd.Series[Any]:
+    """What our reductions reach of the limit, by default without minmaxloc."""
+    wanted = {"not_op": "minmaxloc", **wanted}
+    return where(table(name), kind="reduction", purpose="compare", backend=OWN, **wanted)["share"]
+
+
+def over_limit(*names: str, **wanted: Any) -> tuple[float, float]:
+    """The ends of how many times the limit's time our reductions take."""
+    return ends(1 / share for name in names for share in shares(name, **wanted))
+
+
+def contexts(name: str) -> tuple[int, int, int]:
+    """In how many contexts the cases of a run were measured, at least and at most; and an empty kernel."""
+    rows = table(name)
+    counts = {kind: where(rows, purpose=kind)["queue_blocks"].map(len) for kind in ("compare", "control")}
+    return int(counts["compare"].min()), int(counts["compare"].max()), int(counts["control"].max())
+
+
+def medians(name: str, backend: str, problem: str) -> list[float]:
+    """The median of each context of one case, in us, as it was sampled."""
+    record = next(
+        each
+        for each in run_of(name).records
+        if each.case.backend == backend and each.case.problem.label == problem
+    )
+    clock = record.clocks["queue"]
+    return [float(np.median(samples)) * 1e6 for samples in by_block(clock.seconds, clock.blocks).values()]
+
+
+def empty_us(name: str, backend: str, variant: str = "in_order events off") -> float:
+    """The queue clock of an empty kernel, in us: of its first record."""
+    rows = where(table(name), kind="empty", backend=backend, variant=variant)
+    return float(rows["queue"].iloc[0]) * 1e6
+
+
+def lead(name: str, library: str, cached: str = "hot") -> tuple[float, float]:
+    """How many times as fast as a library CUDA's kernels are: the geometric mean, and the least."""
+    found = leads(name, cached)
+    gross = found[found["second_backend"] == library]["gross"]
+    return geometric_mean(gross), float(gross.min())
+
+
+def steps(name: str, problem: str) -> dict[str, list[float]]:
+    """The times of a problem's variants, in us, in the run's order, for each side."""
+    rows = where(table(name), problem=problem, purpose="compare")
+    return {side: [seconds * 1e6 for seconds in where(rows, backend=side)["queue"]] for side in OWN}
+
+
+def by_finish(name: str, before: str, after: str, **wanted: Any) -> dict[str, pd.Series[Any]]:
+    """For each side how many times as fast the best variant with one finish is as with another."""
+    rows = where(table(name), purpose="compare", **wanted)
+    finish = rows["variant"].str.split().str[-1]
+    best = rows.groupby(["backend", "problem", "cache", finish])["queue"].min().unstack()
+    found = (best[before] / best[after]).dropna()
+    return {side: found[side] for side in OWN}
+
+
+def normalised(document: str) -> str:
+    """A document's text with every run of white space as one space."""
+    return re.sub(r"\s+", " ", (ROOT / document).read_text(encoding="utf-8"))
