@@ -24,7 +24,8 @@ class DeviceInfo:
     """One device as one backend sees it. Sizes in bytes; 0 or empty where the API does not tell.
 
     ``physical`` is the same for every backend that drives the same hardware: the PCI address
-    (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor. ``wave_width`` is the sub-group (warp) width.
+    (``0000:3b:00.0``) of a GPU, ``cpu`` for the processor.
+    ``sub_group_width``: work-items of a sub-group (warp).
     ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
     ``awaits_groups``: one can wait for what those of lower numbers write in it: none of them waits for it to
     make room. ``queues``: the orders in which its queues (streams) can run what they are given.
@@ -48,7 +49,7 @@ class DeviceInfo:
     local_memory_bytes: int
     max_group_size: int
     cache_bytes: int
-    wave_width: int
+    sub_group_width: int
     float64: bool
     physical: str
     details: dict[str, str] = field(default_factory=dict, hash=False)

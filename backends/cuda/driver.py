@@ -37,7 +37,7 @@ _ATTRIBUTES = {
     "local_memory_bytes": "MAX_SHARED_MEMORY_PER_BLOCK",
     "max_group_size": "MAX_THREADS_PER_BLOCK",
     "cache_bytes": "L2_CACHE_SIZE",
-    "wave_width": "WARP_SIZE",
+    "sub_group_width": "WARP_SIZE",
 }
 
 

@@ -58,7 +58,7 @@ class PycudaBackend(NvidiaBackend):
             "local_memory_bytes": device.max_shared_memory_per_block,
             "max_group_size": device.max_threads_per_block,
             "cache_bytes": device.l2_cache_size,
-            "wave_width": device.warp_size,
+            "sub_group_width": device.warp_size,
             "max_texels": device.maximum_texture1d_linear_width,
         }
         return device_info(

@@ -72,7 +72,7 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             "local_memory_bytes": properties["sharedMemPerBlock"],
             "max_group_size": properties["maxThreadsPerBlock"],
             "cache_bytes": properties["l2CacheSize"],
-            "wave_width": properties["warpSize"],
+            "sub_group_width": properties["warpSize"],
         }
         return device_info(
             cls.name,

@@ -66,7 +66,7 @@ def _describe(backend: str, title: str, version: str) -> DeviceInfo:
         local_memory_bytes=0,
         max_group_size=1,
         cache_bytes=_last_level_cache_bytes(),
-        wave_width=1,
+        sub_group_width=1,
         float64=True,
         physical="cpu",
     )

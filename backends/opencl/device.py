@@ -138,7 +138,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
     if repaired:
         details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"
     physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
-    wave_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
+    sub_group_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
     is_nvidia = _first(device, "warp_size_nv") > 0
     return DeviceInfo(
         backend=backend,
@@ -154,7 +154,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         local_memory_bytes=device.local_mem_size,
         max_group_size=device.max_work_group_size,
         cache_bytes=_l2_bytes(physical) or device.global_mem_cache_size,
-        wave_width=wave_width,
+        sub_group_width=sub_group_width,
         float64=bool(device.double_fp_config),
         physical=physical,
         details=details,
@@ -166,7 +166,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
-        shuffles=wave_width > 1 or SHUFFLES in device.extensions.split(),
+        shuffles=sub_group_width > 1 or SHUFFLES in device.extensions.split(),
         max_texels=device.image_max_buffer_size if device.image_support else 0,
         atomics64=set(device.extensions.split()) >= ATOMICS64,
         vector_elements=_CLANGS_ELEMENTS if kind == "cpu" and device.platform.name == _POCL else 16,

@@ -1,6 +1,4 @@
-"""Which variant a device gets when nobody names one: decided by its traits, in this one place, never by its
-name.
-"""
+"""Which variant a device gets when nobody names one: decided by what it has, never by its name."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
-"""Bytes of an element from which on a vector has so few lanes that a work-item needs few registers."""
+"""From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -49,12 +47,12 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     if device.kind == "cpu":
         # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
-        # Batches of loads: what is narrow is widened, floats are tested for NaN, and places are looked for,
-        # once a batch. Swept with PoCL on a Zen 4: in the cache, batches of eight take half the time of loads
-        # one by one for sums and counts of bytes, two thirds for extremes of floats, a third to a half for
-        # minmaxloc; from memory all take the same (minmaxloc was not swept there). One group a core is up to
-        # a quarter slower than four; two and eight are not. Of narrow integers OpenCL C's widest vectors do
-        # not fill a register; wider ones, where the compiler has them, take up to 1.7 times less.
+        # Swept with PoCL on a Zen 4. A batch of loads is widened, tested for NaN or searched for places once:
+        # in the cache, batches of eight take half the time of single loads for sums and counts of bytes, two
+        # thirds for extremes of floats, a third to a half for minmaxloc. From memory all take the same
+        # (minmaxloc was not swept there). One group a core is up to a quarter slower than four; two and eight
+        # are not. OpenCL C's widest vectors of narrow integers do not fill a register; wider ones, where the
+        # compiler has them, take up to 1.7 times less.
         widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
         width = min(widest, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
@@ -67,9 +65,10 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
             packing="batched",
             finish="host",
         )
-    # 16-byte loads, four in flight, the compute units half full: few partial results are left to join. From
-    # memory the units want to be full (sweep-far), of wide elements with few loads in flight for few
-    # registers each. Swept on an H200 (reports/examples, sweep-alternating).
+    # Loads of 16 bytes, four in flight. In the cache, compute units that are half full are as fast and leave
+    # fewer partial results to combine. From memory full ones are faster (sweep-far), with two loads of wide
+    # elements in flight, so that there are enough registers. Swept on an H200 (reports/examples,
+    # sweep-alternating).
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
     width = _LOAD_BYTES // itemsize
@@ -98,10 +97,11 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
 
 
 def _spread(loads: int, vectors: float, units: int) -> int:
-    """Loads in flight of a work-item, at most ``loads``, of a source that would leave each item of one group
-    alone so many ``vectors``: one, if one group is not enough, but each of so many has one of the ``units``.
+    """Loads in flight: one where that spreads a small source over more compute units, else ``loads``.
 
-    On an H200 up to 8 % faster (reports/examples, sweep-alternating-sizes).
+    ``vectors`` is how many each work-item of a single group would load. With one load in flight it is the
+    number of groups: at most one for each of the ``units``. On an H200 up to 8 % faster (reports/examples,
+    sweep-alternating-sizes).
     """
     return 1 if loads < vectors <= units else loads
 

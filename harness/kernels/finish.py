@@ -21,8 +21,9 @@ MERGED_PER_ITEM = 16
 """Partial results that a work-item of a merging launch combines, at the most but for the last launch."""
 
 PLACES = 8
-"""Answers that take turns. Where in a GPU's cache an answer lies makes its atomics, and with them a small
-reduction, faster or slower: a call's time shall not hang on the place that one allocation got."""
+"""Buffers that take turns as the answer. The speed of atomics depends on where in a GPU's cache they go: the
+time of a small reduction is not to depend on what one allocation got.
+"""
 PLACE_BYTES = 4096
 """From one answer to the next, so that not all lie in one part of the cache; every partial result fits."""
 
@@ -62,6 +63,8 @@ def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers
 
 
 class _Host(Finish):
+    """The host combines the partial results when it fetches them."""
+
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
         return KernelPlan(
             files=("reduction/finish/host",),
@@ -100,6 +103,8 @@ class _Relaunch(_Host):
 
 
 class _LastGroup(Finish):
+    """The last group to take a ticket combines them."""
+
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if not device.orders_groups:
             yield _UNORDERED
@@ -117,7 +122,10 @@ class _LastGroup(Finish):
 
 
 class _Flagged(Finish):
-    """On an H200 up to a fifth faster than a fence and a ticket (reports/examples, sweep-finish)."""
+    """The last group to start combines them, waiting for the flags of the others.
+
+    On an H200 up to a fifth faster than a fence and a ticket (reports/examples, sweep-finish).
+    """
 
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if not device.awaits_groups:
@@ -127,7 +135,7 @@ class _Flagged(Finish):
 
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
         partial_bytes = problem.partial_dtype.itemsize
-        # Two words of 64 bits for each 64 of a partial result; memory of no size there is none.
+        # Two words of 64 bits for each 64 bits of a partial result; a buffer cannot be empty.
         words = max(1, groups - 1) * 2 * -(-partial_bytes // 8)
         return KernelPlan(
             files=("reduction/finish/flagged",),
@@ -156,6 +164,8 @@ class _ByAtomics(Finish):
 
 
 class _Atomic(_ByAtomics):
+    """Atomics combine them, and the last group to take a ticket moves the result into the answer."""
+
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if not device.orders_groups:
             yield _UNORDERED
@@ -174,7 +184,10 @@ class _Atomic(_ByAtomics):
 
 
 class _Alternating(_ByAtomics):
-    """On an H200 up to a fourth faster than flags where the source is small (sweep-alternating)."""
+    """Atomics combine them in answers that take turns: none of the groups waits.
+
+    On an H200 up to a fourth faster than flags where the source is small (sweep-alternating).
+    """
 
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
         places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))

@@ -7,15 +7,15 @@ from harness.problems import Laplace
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
-"""CUDA's limit of a grid in its first dimension; elsewhere that of the kernels, which count in 32 bits."""
+"""CUDA's limit in a grid's first dimension; on other devices that of the kernels, which count in 32 bits."""
 _CUDA_GROUPS_DOWN = 65535
-"""CUDA's limit in the second."""
+"""CUDA's limit in its second dimension."""
 
 
 def max_groups_down(device: DeviceInfo) -> int:
     """The most work-groups of a launch in its second dimension.
 
-    Of NVIDIA's GPUs in OpenCL, too, CUDA's: there the kernels read a group's number as CUDA has it.
+    NVIDIA's GPUs have CUDA's limit in OpenCL, too.
     """
     return _CUDA_GROUPS_DOWN if device.compute_capability else MAX_GROUPS
 

@@ -13,7 +13,7 @@ from harness.problems import Laplace
 from harness.variants.axes import LaplaceVariant
 
 _BORDER_FILES = {"reflect": "replicate"}
-"""Borders that another one's piece serves: one pixel outside, reflect is replicate."""
+"""Borders that share the file of another: one pixel outside, reflect is replicate."""
 
 _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 """The type of one load of a whole pixel of four channels, by bytes an element."""

@@ -1,6 +1,6 @@
 """A plan: what our own kernels launch for a problem, a variant and a device, with no GPU API in it.
 
-OpenCL and CUDA run the same plan; a new rung is new here and in the kernel folders, never in a backend.
+OpenCL and CUDA run the same plan.
 """
 
 from __future__ import annotations
@@ -66,13 +66,12 @@ class PlannedLaunch:
 class KernelPlan:
     """What to build, allocate and launch.
 
-    ``files`` are the pieces of the source in order, without suffix, below kernels_cl or kernels_cu.
-    ``buffers`` maps a name to its size in bytes; ``result`` names the one that holds the answer, of
-    ``result_dtype`` and ``result_count`` elements from its start; one result buffer a source is allocated
-    where ``per_source``. ``initial`` is what buffers start with and a call finds in them, by name:
-    bytes that are repeated. ``ring`` are buffers that move up from call to call: where a launch names one,
-    the next call takes the one after it, and after the last the first. ``readback`` are launches made when
-    the answer is fetched, never timed. ``submission``: how all are enqueued.
+    ``files`` are those of the source in their order, without suffix, below kernels_cl or kernels_cu.
+    ``buffers`` maps a name to its size in bytes. ``result`` names the one that holds the answer:
+    ``result_count`` elements of ``result_dtype`` from its start. ``per_source``: each source has a result
+    buffer of its own. ``initial``: the bytes, repeated, that a buffer holds before each call. ``ring``:
+    buffers that take turns; where a launch names one, the next call takes the one after it. ``readback``:
+    launches that fetch the answer and are never timed. ``submission``: how all launches are enqueued.
     """
 
     files: tuple[str, ...]
@@ -91,4 +90,4 @@ class KernelPlan:
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:
-            raise ValueError(f"{self.ring} cannot move up from call to call: each source has its own")
+            raise ValueError(f"{self.ring} cannot take turns: each source has a result of its own")

@@ -63,7 +63,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "POSITION": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
         "GROUP_SIZE": variant.group_size,
-        "SUB_GROUP_WIDTH": max(1, device.wave_width),
+        "SUB_GROUP_WIDTH": max(1, device.sub_group_width),
         "SCRATCH_PARTIALS": TREES[variant.tree].scratch_partials(variant, device),
         "USES_REDUX": int(TREES[variant.tree].uses_redux(problem, device)),
         "ATOMIC_BITS": FINISHES[variant.finish].atomic_bits(problem),

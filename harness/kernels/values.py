@@ -17,7 +17,7 @@ from harness.variants import axes
 from harness.variants.axes import ReductionVariant
 
 REDUX_CAPABILITY: Final = 80
-"""From which on NVIDIA's GPUs have instructions that combine the integers of a sub-group (redux.sync)."""
+"""The first of NVIDIA's GPUs with instructions that combine the integers of a sub-group (redux.sync)."""
 TEXEL: Final = 4
 """Elements of a texel."""
 CHANNEL_BYTES: Final = 4
@@ -26,14 +26,14 @@ WORD_BYTES: Final = 4
 PACKED_OPS: Final = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
 """The operations that have a kernel file for whole words."""
 
-
 _INSTRUCTIONS: Final = frozenset({np.minimum, np.maximum, np.add})
 """What instructions of a sub-group, and atomics, compute: ``combine_lanes`` and ``combine_into`` in ops/."""
 
 
 def has_instructions(problem: Reduction) -> bool:
-    """Whether GPUs have instructions that combine the values of partial results. None of a sub-group adds
-    floats; of memory there is one, but it would add them in another order each time.
+    """Whether GPUs have instructions that combine the values of partial results.
+
+    No instruction of a sub-group adds floats, and atomics would add them in another order each time.
     """
     return _INSTRUCTIONS.issuperset(problem.parts.combine.values()) and not problem.adds_floats
 
@@ -83,7 +83,7 @@ class _SubGroup(Tree):
             yield "this API cannot move values inside a sub-group (warp) of this device"
 
     def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
-        return -(-variant.group_size // max(1, device.wave_width))
+        return -(-variant.group_size // max(1, device.sub_group_width))
 
     def uses_redux(self, problem: Reduction, device: DeviceInfo) -> bool:
         return device.compute_capability >= REDUX_CAPABILITY and has_instructions(problem)
@@ -100,10 +100,10 @@ TREES: Final[dict[axes.Tree, Tree]] = {
 
 
 class Packing(Value):
-    """``accumulates_by`` are the packings whose files an operation accumulates with."""
+    """How a work-item accumulates: by an operation's files of the packings ``accumulates_by``."""
 
     finds_positions = False
-    """Whether a work-item keeps the positions of vectors, so that the element is looked for in the end."""
+    """Whether a work-item keeps positions of vectors, in which the element is looked for at the end."""
 
     def __init__(self, *accumulates_by: axes.Packing) -> None:
         self.accumulates_by = accumulates_by

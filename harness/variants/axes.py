@@ -16,7 +16,7 @@ from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
 
 MOST_GROUPS: Final = 64
-"""For each compute unit."""
+"""The most that the axis ``groups`` has for each compute unit."""
 PER_PROBLEM: Final = "per_problem"
 Groups = StrictInt | Literal["per_problem"]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
@@ -203,20 +203,18 @@ def require_variant(variant: object) -> None:
 
 def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order."""
-    if isinstance(variant, ReductionVariant):
-        groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
+    if isinstance(variant, (ReductionVariant, BandwidthVariant)):
+        groups = "groups per problem" if variant.groups == PER_PROBLEM else f"{variant.groups}/unit"
         loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
         text = f"{loads} {variant.stride} {groups} of {variant.group_size}"
+        if isinstance(variant, BandwidthVariant):
+            return text
         how = f"{variant.tree} {variant.compare} {variant.packing} {variant.finish}"
         return f"{variant.storage} {text} {how}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
-        march = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"
-        return f"{variant.border_code} w{variant.vector_width} {march} {shape}"
-    if isinstance(variant, BandwidthVariant):
-        groups = f"{variant.groups}xCU" if variant.groups != PER_PROBLEM else "groups per problem"
-        loads = f"w{variant.vector_width} l{variant.loads_in_flight}"
-        return f"{loads} {variant.stride} {groups} of {variant.group_size}"
+        rows = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"
+        return f"{variant.border_code} w{variant.vector_width} {rows} {shape}"
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
     return "library" if variant.accumulator == "wide" else "library, sums in the element type"

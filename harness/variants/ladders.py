@@ -123,7 +123,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "laplace_steps",
-            "from a pixel a work-item with branches at the border to vectors marching down rows",
+            "from one pixel a work-item with branches at the border to vectors in several rows",
             "jia2012, the steps that the kernels have so far",
             _climb(
                 LaplaceVariant(),

@@ -150,7 +150,7 @@ def _rungs() -> Iterator[Call]:
 
 
 def planted_call() -> Call:
-    """The call that faults are planted in: several groups of several waves, and a merging launch."""
+    """The call that faults are planted in: several groups of several sub-groups, and a merging launch."""
     return Call(Reduction("minmax", "int32", (3001,)), ReductionVariant(group_size=128))
 
 

@@ -66,8 +66,14 @@ TARGETS: dict[str, tuple[DeviceInfo, tuple[str, ...]]] = {
         # The newest that Clang 14 knows.
         ("--target=nvptx64-nvidia-cuda", *_to_clang("-target-cpu", "sm_86"), "-D__NV_CL_C_VERSION=120"),
     ),
-    "AMD, sub-groups of 64": (replace(_AMD, wave_width=64), ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a")),
-    "AMD, sub-groups of 32": (replace(_AMD, wave_width=32), ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030")),
+    "AMD, sub-groups of 64": (
+        replace(_AMD, sub_group_width=64),
+        ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"),
+    ),
+    "AMD, sub-groups of 32": (
+        replace(_AMD, sub_group_width=32),
+        ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030"),
+    ),
 }
 """By vendor: a device of its, and what makes Clang compile for it."""
 

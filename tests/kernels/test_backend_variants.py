@@ -144,9 +144,9 @@ def test_a_processor_finds_places_as_gpus_do(
     own_backend: Backend, monkeypatch: pytest.MonkeyPatch, vector_width: int, compare: Compare, dtype: str
 ) -> None:
     """What GPUs compute in place of comparing whole vectors, where there is none."""
-    if own_backend.device.wave_width > 1:
-        pytest.skip(f"{own_backend.device.key} has waves, so that all tests compute so")
-    monkeypatch.setattr(own_backend, "device", replace(own_backend.device, wave_width=2))
+    if own_backend.device.sub_group_width > 1:
+        pytest.skip(f"{own_backend.device.key} has sub-groups, so that all tests compute so")
+    monkeypatch.setattr(own_backend, "device", replace(own_backend.device, sub_group_width=2))
     variant = ReductionVariant(
         vector_width=vector_width, loads_in_flight=2, groups=3, group_size=8, compare=compare
     )

@@ -22,7 +22,7 @@ from tests.support.checks import Point, pairwise, require, spelled
 GPU = DeviceInfo(
     backend="cuda", index=0, name="a GPU", platform="CUDA", vendor="NVIDIA", driver="", kind="gpu",
     compute_units=132, memory_bytes=2**37, max_allocation_bytes=2**37, local_memory_bytes=2**15,
-    max_group_size=1024, cache_bytes=2**25, wave_width=32, float64=True, physical="",
+    max_group_size=1024, cache_bytes=2**25, sub_group_width=32, float64=True, physical="",
 )  # fmt: skip
 
 BORDER_CODES = AXES["laplace"]["border_code"]
@@ -38,7 +38,7 @@ POINTS = pairwise(
         "dtype": IMAGE_DTYPES,
         "channels": (1, 3, 4),
         "vector_width": AXES["laplace"]["vector_width"],
-        "march": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
+        "rows": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
         "mask": tuple(MASKS),
         "output": OUTPUTS,
     }
@@ -53,7 +53,7 @@ def problem_of(point: Point, height: int, width: int, border_value: float = 0.0)
 
 def variant_of(point: Point) -> LaplaceVariant:
     """The point's variant, in a group that is no multiple of anything in the images."""
-    rows, loads = point["march"]
+    rows, loads = point["rows"]
     return LaplaceVariant(
         border_code=point["border_code"],
         vector_width=point["vector_width"],

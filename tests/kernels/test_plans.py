@@ -273,7 +273,7 @@ def test_what_changes_places_is_no_sources_own() -> None:
     lacks, variant = FINISHES["alternating"].violations, ReductionVariant()
     sizes = {each.partial_dtype.itemsize for each in problems if not any(lacks(variant, each, GPU))}
     assert not any(PLACE_BYTES % size for size in sizes), "a place is filled with whole partial results"
-    with pytest.raises(ValueError, match="each source has its own"):
+    with pytest.raises(ValueError, match="each source has a result of its own"):
         replace(made, per_source=True)
 
 

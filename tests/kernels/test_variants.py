@@ -120,7 +120,10 @@ def test_plain_data_and_back() -> None:
         ({"kind": "reduction", "vector_width": 4.0}, r"vector_width = 4.0: allowed are 1, 2"),
         ({"kind": "reduction", "groups": 8.0}, r"groups = 8.0: allowed are per_problem, 1 to 64"),
         ({"kind": "reduction", "groups": 0}, r"groups = 0: allowed are per_problem, 1 to 64"),
-        ({"kind": "plain", "tree": "naive"}, r"a plain variant has no axis .tree.; its axes are accumulator$"),
+        (
+            {"kind": "plain", "tree": "naive"},
+            r"a plain variant has no axis .tree.; its axes are accumulator$",
+        ),
     ],
 )
 def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:

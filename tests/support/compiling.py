@@ -37,7 +37,7 @@ NVIDIA = device_info(
         "local_memory_bytes": 48 * 2**10,
         "max_group_size": 1024,
         "cache_bytes": 2**25,
-        "wave_width": 32,
+        "sub_group_width": 32,
         "max_texels": 2**27,
     },
 )

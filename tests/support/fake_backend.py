@@ -39,7 +39,7 @@ EARLY = "early "
 DEVICE = DeviceInfo(
     backend="fake", index=0, name="fake", platform="fake", vendor="fake", driver="1", kind="gpu",
     compute_units=4, memory_bytes=2**30, max_allocation_bytes=2**28, local_memory_bytes=2**15,
-    max_group_size=1024, cache_bytes=2**12, wave_width=32, float64=True, physical="0000:00:00.0",
+    max_group_size=1024, cache_bytes=2**12, sub_group_width=32, float64=True, physical="0000:00:00.0",
 )  # fmt: skip
 
 

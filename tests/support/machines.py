@@ -22,7 +22,7 @@ GPU = DeviceInfo(
     local_memory_bytes=48 * 2**10,
     max_group_size=1024,
     cache_bytes=40 * 2**20,
-    wave_width=32,
+    sub_group_width=32,
     float64=True,
     physical="0000:3b:00.0",
     orders_groups=True,
@@ -36,7 +36,7 @@ SMALL_GPU = replace(
     max_group_size=256,
     local_memory_bytes=2**14,
     float64=False,
-    wave_width=0,
+    sub_group_width=0,
     shuffles=False,
     orders_groups=False,
     awaits_groups=False,
@@ -52,7 +52,7 @@ CPU = replace(
     shuffles=False,
     compute_units=2,
     max_group_size=4096,
-    wave_width=1,
+    sub_group_width=1,
     physical="cpu",
 )
 CUDA = replace(GPU, backend="cuda")

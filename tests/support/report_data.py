@@ -31,7 +31,7 @@ def device(backend: str, index: int = 0, name: str = "NVIDIA H200", physical: st
         "backend": backend, "index": index, "name": name, "platform": "a platform", "vendor": "a vendor",
         "driver": "580.0", "kind": "gpu", "compute_units": 132, "memory_bytes": 150 * 2**30,
         "max_allocation_bytes": 2**35, "local_memory_bytes": 233472, "max_group_size": 1024,
-        "cache_bytes": 60 * 2**20, "wave_width": 32, "float64": True, "physical": physical,
+        "cache_bytes": 60 * 2**20, "sub_group_width": 32, "float64": True, "physical": physical,
         "details": {"version": "3.0"},
     }  # fmt: skip
 

@@ -46,7 +46,7 @@ def backend(driver: FakeDriver) -> Iterator[Backend]:
 def test_the_device(backend: Backend) -> None:
     device = backend.device
     assert (device.key, device.name, device.physical) == ("npp:0", "a fake GPU", "0000:3b:00.0")
-    assert (device.compute_units, device.wave_width, device.compute_capability) == (132, 32, 90)
+    assert (device.compute_units, device.sub_group_width, device.compute_capability) == (132, 32, 90)
     with pytest.raises(BackendUnavailable, match="there is no device 1; there are 0 to 0"):
         npp.NppBackend.open(1)
 
