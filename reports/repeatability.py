@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from harness.results.ratio import BAND, Interval, check_band
 from harness.results.runfile import Run
@@ -23,6 +23,19 @@ class Told(NamedTuple):
     ratio: float
     interval: Interval
     verdict: str
+
+    @classmethod
+    def of(cls, pair: Any) -> Self:
+        """Of one of :func:`pairs_of`."""
+        return cls(pair.gross, Interval(pair.low, pair.high), pair.verdict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; null for what is unknown."""
+        return {
+            "ratio": self.ratio if math.isfinite(self.ratio) else None,
+            "interval": [self.interval.low, self.interval.high] if self.interval.known else None,
+            "verdict": self.verdict,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +102,13 @@ class Repeated:
                     "kind": pair.kind,
                     "problem": pair.problem,
                     "cache": pair.cache,
-                    "a": _told_json(pair.a),
-                    "b": _told_json(pair.b),
+                    "a": pair.a.to_json(),
+                    "b": pair.b.to_json(),
                     "equal": pair.equal,
                 }
                 for pair in self.pairs
             ],
         }
-
-
-def _told_json(told: Told) -> dict[str, Any]:
-    return {
-        "ratio": told.ratio if math.isfinite(told.ratio) else None,
-        "interval": [told.interval.low, told.interval.high] if told.interval.known else None,
-        "verdict": told.verdict,
-    }
 
 
 def repeated(a: Run, b: Run, band: float = BAND) -> list[Repeated]:
@@ -138,17 +143,13 @@ def _by_sides(run: Run, band: float) -> dict[tuple[int, str, str], Comparison]:
 
 
 def _pairs(a: Comparison, b: Comparison) -> Iterator[Twice]:
-    told_b = {(row.problem, row.cache): row for row in _rows(b)}
-    for row in _rows(a):
+    told_b = {(row.problem, row.cache): row for row in pairs_of(b)}
+    for row in pairs_of(a):
         other = told_b.get((row.problem, row.cache))
         if other is not None:
-            yield Twice(row.kind, row.problem, row.cache, _told(row), _told(other))
+            yield Twice(row.kind, row.problem, row.cache, Told.of(row), Told.of(other))
 
 
-def _rows(comparison: Comparison) -> Iterator[Any]:
+def pairs_of(comparison: Comparison) -> Iterator[Any]:
     """The columns of :class:`reports.ratios.Pair`, row by row."""
     yield from comparison.fastest.itertuples(index=False)
-
-
-def _told(row: Any) -> Told:
-    return Told(row.gross, Interval(row.low, row.high), row.verdict)

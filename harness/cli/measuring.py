@@ -79,6 +79,7 @@ def run(
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on with a run that was interrupted.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Measure a suite, or the problems named by options, on the devices of this machine.
 
@@ -117,7 +118,7 @@ def run(
     with user_input():
         check_band(band)
         typed = _typed(context)
-        others = typed - {"--resume", "--report", "--band", "--dry-run"}
+        others = typed - {"--resume", "--report", "--band", "--dry-run", "--json"}
         if resume and others:
             raise ValueError(
                 "a resumed run keeps its suite, options and file; give nothing else with --resume: "
@@ -131,7 +132,7 @@ def run(
         plan = plan_resumed(resume) if resume else plan_run(asked)
     render.announce(plan)
     if dry_run:
-        render.show_cases(plan)
+        render.show_cases(plan, as_json)
         return
     path = resume or run_file or _new_path(plan.suite.name)
     for gone in gone_since(path.parent, plan):
@@ -139,7 +140,7 @@ def run(
     with user_input():
         _try_folder(report)
     measured = _measured(plan, path, resuming=resume is not None)
-    if not render.conclude(measured, report, band):
+    if not render.conclude(measured, report, band, as_json):
         raise typer.Exit(FAILURE)
 
 

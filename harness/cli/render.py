@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from backends import REGISTRY
 from harness.cli.doctor import nvidia_present
@@ -13,12 +14,12 @@ from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
 from harness.results.record import Case, Status
 from harness.results.runfile import Run
-from harness.results.statistics import geometric_mean, usable
+from harness.results.statistics import CONFIDENCE, geometric_mean, usable
 from harness.runner.plan import RunPlan
 from harness.runner.selftest import MOST_FALSE, SelfTest
 from harness.variants.axes import label
 from reports import format as write
-from reports.repeatability import LEAST_EQUAL, Repeated, Twice
+from reports.repeatability import LEAST_EQUAL, Repeated, Told, Twice, pairs_of
 
 SPARE = ("variant", "GB/s", "% of limit")
 LAST = ("OpenCL is", "ratio")
@@ -40,8 +41,11 @@ def announce(plan: RunPlan) -> None:
         complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
 
 
-def show_cases(plan: RunPlan) -> None:
+def show_cases(plan: RunPlan, as_json: bool) -> None:
     """Lists what would be measured, and what not and why."""
+    if as_json:
+        show_json({"cases": [{**_case(case), "skipped": plan.skipped.get(case)} for case in plan.cases]})
+        return
     columns = ("device", "problem", "variant", "cache", "role", "skipped because")
     rows = [(*_row(case), plan.skipped.get(case, "")) for case in plan.cases]
     show_table(f"Suite {plan.suite.name}", columns, rows)
@@ -52,20 +56,69 @@ def _row(case: Case) -> tuple[str, ...]:
     return case.device_key, case.problem.label, label(case.variant), case.cache, case.role
 
 
-def conclude(measured: Run, folder: Path, band: float) -> bool:
-    """Writes the report, shows the table and where everything is; whether no case was wrong or failed."""
+def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
+    """Writes the report, shows what was found and where it is; whether no case was wrong or failed."""
     from reports import terminal_table, write_report
 
-    print_table(terminal_table(measured, band), SPARE, LAST)
     page = write_report([measured], folder, band)
-    say(f"run file: {measured.path}")
-    say(f"report:   {page}")
     counts = Counter(record.status for record in measured.records)
-    say(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+    if as_json:
+        show_json({"run": str(measured.path), "report": str(page), "counts": counts} | _found(measured, band))
+    else:
+        print_table(terminal_table(measured, band), SPARE, LAST)
+    tell = complain if as_json else say
+    tell(f"run file: {measured.path}")
+    tell(f"report:   {page}")
+    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     if counts["wrong"] or counts["failed"]:
         complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
         return False
     return True
+
+
+def _found(measured: Run, band: float) -> dict[str, Any]:
+    """The cases and ratios of a run as plain data: seconds, null for what is unknown."""
+    from reports.dataset import frame
+    from reports.ratios import comparisons
+
+    table = frame(measured)
+    return {
+        "ratio": "speed of the first side over speed of the second: above 1 the first is faster",
+        "band": band,
+        "confidence": CONFIDENCE,
+        "cases": [
+            {
+                **_case(r.case),
+                "status": r.status,
+                "reason": r.reason,
+                "seconds": seconds if seconds > 0 else None,
+            }
+            for r, seconds in zip(measured.records, table["queue"], strict=True)
+        ],
+        "ratios": [
+            {
+                "device": pair.device_name,
+                "problem": pair.problem,
+                "cache": pair.cache,
+                "first": sides.first,
+                "first_backend": pair.first_backend,
+                "first_variant": pair.first_variant,
+                "first_seconds": pair.first_queue,
+                "second": sides.second,
+                "second_backend": pair.second_backend,
+                "second_variant": pair.second_variant,
+                "second_seconds": pair.second_queue,
+                **Told.of(pair).to_json(),
+                "notes": pair.marks,
+            }
+            for sides in comparisons(table, band)
+            for pair in pairs_of(sides)
+        ],
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {"case": case.to_json(), "label": f"{case.problem.label} {label(case.variant)}".strip()}
 
 
 _VERDICTS = ("same", "ambiguous", "faster", "slower")

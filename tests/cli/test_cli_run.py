@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,17 @@ from skimage.io import imsave
 
 from backends import available
 from harness.cli import render
-from harness.results.record import Record
+from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import environment, session
 from harness.runner.device_lock import locked
 from harness.runner.plan import Request, RunPlan
 from harness.suites.control_cases import twins
 from harness.suites.schema import suite_names
+from reports.dataset import frame
+from reports.ratios import comparisons
 from tests.support.command import LAPLACE, SUITE, Harness, harness, photograph
+from tests.support.report_data import record, reduction, run_of
 
 __all__ = ["harness"]
 
@@ -127,6 +131,45 @@ def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:
     assert f"cpu (numpy:0) is being measured by process {os.getpid()} since" in shown.err
     assert "harness run full; wait until it has ended, or choose another with --device" in shown.err
     assert not Path("my.jsonl").exists()
+
+
+def test_json_of_a_run_is_all_that_is_on_standard_output(harness: Harness) -> None:
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--json")
+    assert shown.code == 0, shown.err
+    told = json.loads(shown.out)
+    assert (told["run"], told["report"]) == ("my.jsonl", "reports/generated/index.html")
+    assert (told["band"], told["confidence"], told["counts"]) == (0.02, 0.95, {"ok": 2})
+    records = load_run("my.jsonl").records
+    assert [Case.from_json(each["case"]) for each in told["cases"]] == [record.case for record in records]
+    assert [(each["status"], each["seconds"] > 0) for each in told["cases"]] == [("ok", True)] * 2
+    assert told["ratios"] == []
+    assert "run file: my.jsonl" in shown.err
+
+
+def test_json_of_a_run_has_each_ratio_with_its_interval_and_verdict(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = [record("opencl", reduction(), 1e-6), record("cuda", reduction(), 2e-6)]
+    broken = record("cuda", reduction("sum"), status="failed", reason="BuildError: no such type")
+    recorded = replace(run_of(*sides, broken), path=Path("my.jsonl"))
+    monkeypatch.setattr(session, "measure", lambda *_: recorded)
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--json")
+    assert (shown.code, "wrong and" in shown.err) == (1, True)
+    told = json.loads(shown.out)
+    (found,) = told["ratios"]
+    (row,) = comparisons(frame(recorded))[0].fastest.itertuples()
+    assert (found["first"], found["second"], found["verdict"]) == ("OpenCL", "CUDA", row.verdict)
+    assert (found["ratio"], found["interval"]) == (row.gross, [row.low, row.high])
+    assert (found["first_seconds"], found["second_backend"]) == (row.first_queue, "cuda")
+    failed = [each for each in told["cases"] if each["status"] == "failed"]
+    assert [(each["seconds"], each["reason"]) for each in failed] == [(None, "BuildError: no such type")]
+
+
+def test_json_of_what_would_be_run(harness: Harness) -> None:
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--dry-run", "--json")
+    cases = json.loads(shown.out)["cases"]
+    assert [each["case"]["problem"]["op"] for each in cases] == ["minmax", "sum"]
+    assert [each["skipped"] for each in cases] == [None, None]
 
 
 @pytest.mark.parametrize("status", ["wrong", "failed"])
