@@ -8,16 +8,14 @@ import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import harness
 from harness.cli import exporting, machine, measuring, reading, source_view
 from harness.cli.mistakes import FAILURE, INTERRUPTED, USAGE, MistakeError
-
-if TYPE_CHECKING:
-    from harness.cli.streams import Remembered
+from harness.cli.streams import Remembered, remembered, tell_broken, tell_closed
 
 app = typer.Typer(
     name="harness",
@@ -61,8 +59,6 @@ def main() -> None:
     Exit codes: 0 all well, 1 a failure or a wrong result, 2 a mistake in what was asked, 3 runs that are not
     comparable, 128 and a signal's number (130 Ctrl-C, 143 SIGTERM, 129 SIGHUP) ended by that.
     """
-    from harness.cli.streams import remembered, tell_broken, tell_closed
-
     if tell_closed():
         sys.exit(FAILURE)
     for stream in (sys.stdout, sys.stderr):

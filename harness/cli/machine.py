@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,13 +10,11 @@ from harness.cli.listing import CONTENTS, text
 from harness.cli.mistakes import FAILURE, one_of
 from harness.cli.options import Json, starting
 
-if TYPE_CHECKING:
-    from harness.devices import DeviceInfo
-
 
 def devices(as_json: Json = False) -> None:
     """Show the devices found here, and what is missing for which backend and how to get it."""
     from dataclasses import asdict
+    from operator import attrgetter
 
     from harness.cli.terminal import say, show_json, show_table
     from harness.runner.session import discover
@@ -26,14 +24,11 @@ def devices(as_json: Json = False) -> None:
         show_json({"devices": [{"key": d.key, **asdict(d)} for d in found], "missing": missing})
         return
     columns = ("key", "device", "platform", "driver", "kind", "compute units", "memory GB", "physical")
-    show_table("Devices", columns, map(_device_row, found))
+    first = attrgetter("key", "name", "platform", "driver", "kind", "compute_units")
+    rows = ((*first(d), f"{d.memory_bytes / 1e9:.1f}", d.physical) for d in found)
+    show_table("Devices", columns, rows)
     for reason in missing.values():
         say(f"not available: {reason}")
-
-
-def _device_row(d: DeviceInfo) -> tuple[object, ...]:
-    memory = f"{d.memory_bytes / 1e9:.1f}"
-    return (d.key, d.name, d.platform, d.driver, d.kind, d.compute_units, memory, d.physical)
 
 
 def list_things(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -26,10 +23,6 @@ from harness.cli.options import (
     ReportFolder,
     finite,
 )
-
-if TYPE_CHECKING:
-    from harness.results.runfile import Run
-    from harness.runner.plan import RunPlan
 
 
 def run(
@@ -87,6 +80,7 @@ def run(
     float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg.
     """
     from harness.cli import render
+    from harness.cli.progress import measure
     from harness.cli.terminal import complain
     from harness.results.ratio import check_band
     from harness.runner.plan import Request
@@ -139,7 +133,7 @@ def run(
         complain(f"warning: {gone}")
     with user_input():
         _try_folder(report)
-    measured = _measured(plan, path, resuming=resume is not None)
+    measured = measure(plan, path, resuming=resume is not None)
     if not render.conclude(measured, report, band, as_json):
         raise typer.Exit(FAILURE)
 
@@ -167,27 +161,6 @@ def _try_folder(folder: Path) -> None:
 
 def _new_path(suite: str) -> Path:
     return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
-
-
-def _measured(plan: RunPlan, path: Path, resuming: bool) -> Run:
-    from harness.cli.terminal import Watcher, complain
-    from harness.runner import session
-    from harness.runner.device_lock import DeviceBusy, LockUnusable
-    from harness.runner.signals import Ended
-
-    try:
-        with Watcher() as watcher:
-            if resuming:
-                return session.resume(plan, path, watcher)
-            return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
-    except (FileExistsError, DeviceBusy, LockUnusable) as error:
-        raise MistakeError(str(error)) from error
-    except (KeyboardInterrupt, Ended):
-        if path.exists():
-            # Of a terminal that is gone nobody reads it.
-            with suppress(OSError):
-                complain(f"stopped; `harness run --resume {shlex.quote(str(path))}` goes on")
-        raise
 
 
 def selftest(

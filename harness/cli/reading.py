@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from harness.cli.mistakes import FAILURE, NOT_COMPARABLE, one_of, user_input
+from harness.cli.mistakes import FAILURE, one_of, user_input
 from harness.cli.options import DEFAULT_BAND, GENERATED, Band, Force, Json, ReportFolder, starting
-
-if TYPE_CHECKING:
-    from harness.results.comparable import Difference
 
 _FAIL_ON = ("slower", "faster", "ambiguous", "lost")
 
@@ -57,33 +53,20 @@ def compare(
     Exit codes: 0 fine, 1 a --fail-on verdict, 2 a file that cannot be read or shares no case, 3 environments
     that differ in what matters.
     """
-    from harness.cli.render import show_comparison
+    from harness.cli.render import refuse_other_machines, show_comparison
     from harness.cli.terminal import show_json
     from harness.results import compare as runs
     from harness.results.runfile import load_run
 
     with user_input():
         found = runs.compare(load_run(run_a), load_run(run_b), band)
-    _refuse_other_machines(found.differences, force)
+    refuse_other_machines(found.differences, force)
     if as_json:
         show_json(found.to_json())
     else:
         show_comparison(found)
     if any(found.counts[word] for word in fail_on or ()):
         raise typer.Exit(FAILURE)
-
-
-def _refuse_other_machines(differences: Sequence[Difference], force: bool) -> None:
-    """Says what differs between the machines of two runs, and ends with exit code 3 if it matters: a ratio
-    then says as much of the machines as of the cases.
-    """
-    from harness.cli.render import tell_differences
-    from harness.cli.terminal import complain
-
-    tell_differences(differences)
-    if any(difference.matters for difference in differences) and not force:
-        complain("error: these runs are not comparable; --force compares them all the same")
-        raise typer.Exit(NOT_COMPARABLE)
 
 
 def repeat(
@@ -99,14 +82,14 @@ def repeat(
     Exit codes: 0 fine, 1 fewer than 95 % are, 2 a file that cannot be read or shares no ratio, 3 environments
     that differ in what matters.
     """
-    from harness.cli.render import show_repeated
+    from harness.cli.render import refuse_other_machines, show_repeated
     from harness.results.compare import machine_differences
     from harness.results.runfile import load_run
     from reports.repeatability import repeated
 
     with user_input():
         a, b = load_run(run_a), load_run(run_b)
-        _refuse_other_machines(machine_differences(a, b), force)
+        refuse_other_machines(machine_differences(a, b), force)
         found = repeated(a, b, band)
     if not show_repeated(found, as_json):
         raise typer.Exit(FAILURE)

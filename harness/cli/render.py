@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from backends import REGISTRY
 from harness.cli.doctor import nvidia_present
+from harness.cli.mistakes import NOT_COMPARABLE
 from harness.cli.terminal import complain, print_table, say, show_json, show_table
 from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
@@ -164,10 +167,15 @@ def _plain(test: SelfTest) -> dict[str, object]:
     }
 
 
-def tell_differences(differences: Iterable[Difference]) -> None:
-    """Says on stderr what differs between the machines of two runs."""
+def refuse_other_machines(differences: Sequence[Difference], force: bool) -> None:
+    """Says what differs between the machines of two runs, and ends with exit code 3 if it matters: a ratio
+    then says as much of the machines as of the cases.
+    """
     for difference in differences:
         complain(write.plain(f"{'differs' if difference.matters else 'note'}: {difference}"))
+    if any(difference.matters for difference in differences) and not force:
+        complain("error: these runs are not comparable; --force compares them all the same")
+        raise typer.Exit(NOT_COMPARABLE)
 
 
 def show_comparison(found: RunComparison) -> None:

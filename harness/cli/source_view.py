@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from harness.cli.mistakes import MistakeError, user_input
-
-if TYPE_CHECKING:
-    from harness.kernels.source import Dialect
+from harness.kernels.source import Dialect
 
 
 class _Dialect(StrEnum):

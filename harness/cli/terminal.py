@@ -6,8 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from copy import copy
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -15,12 +14,6 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 
 from reports.format import plain
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
-    from harness.results.record import Case, Record
-    from harness.runner.run import Progress
 
 _PLAIN_WIDTH = 1000
 """Columns of what is no terminal: nothing is wrapped or cut there, so that other programs can read it."""
@@ -157,84 +150,3 @@ def _escaped(text: str) -> str:
     from rich.markup import escape
 
     return escape(text)
-
-
-class Watcher:
-    """Shows progress on stderr: a bar on a terminal, elsewhere a line a case and one a further round. Call it
-    between measurements.
-
-    Nothing is drawn in between: a thread that redraws would take time from what is measured.
-    """
-
-    def __init__(self) -> None:
-        self._console = console(sys.stderr)
-        self._bar = _bar(self._console) if self._console.is_terminal else None
-        self._task = self._bar.add_task("starting", total=None) if self._bar else None
-        self._told: Record | None = None
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def __call__(self, progress: Progress) -> None:
-        """Shows where the run is; a case that was not right stays visible, with the reason's first line."""
-        last = progress.last
-        if last and last is not self._told:
-            line = self._line(last)
-            self._told = last
-            if line:
-                width = len(str(progress.total))
-                self._print(f"[{progress.done:{width}}/{progress.total}] {line}")
-        if self._bar and self._task is not None:
-            coming = _name(progress.next) if progress.next else "done"
-            self._bar.update(self._task, total=progress.total, completed=progress.done, description=coming)
-            self._bar.refresh()
-
-    def _line(self, last: Record) -> str:
-        """What to say of the latest record; empty where nothing is news."""
-        troubled = last.status in ("wrong", "failed")
-        if troubled or (last.block == 0 and not self._bar):
-            return _outcome(last)
-        begins = self._told is None or self._told.block != last.block
-        return f"all cases once more, round {last.block + 1}" if begins and not self._bar else ""
-
-    def _print(self, text: str) -> None:
-        self._console.print(text, markup=False)
-
-
-def _bar(on: Console) -> Bar:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    return Progress(*columns, console=on, auto_refresh=False)
-
-
-def _name(case: Case) -> str:
-    from harness.variants.axes import LibraryVariant, label
-
-    variant = "" if isinstance(case.variant, LibraryVariant) else f" ({label(case.variant)})"
-    cache = " cold" if case.cache == "cold" else ""
-    return f"{case.device_key} {case.problem.label}{cache}{variant}"
-
-
-def _outcome(record: Record) -> str:
-    """A record in a line: its median time by the primary clock, or what became of it."""
-    from statistics import median
-
-    queue = record.clocks.get("queue")
-    if record.status == "ok" and queue and queue.seconds:
-        return f"{_name(record.case)}: {median(queue.seconds) * 1e6:.1f} us"
-    reason = record.reason.partition("\n")[0]
-    return f"{_name(record.case)}: {record.status}" + (f": {reason}" if reason else "")
