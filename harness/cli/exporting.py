@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.mistakes import one_of, user_input
-from harness.cli.options import DEFAULT_BAND, Band, RunFile, starting
+from harness.cli.mistakes import user_input
+from harness.cli.options import DEFAULT_BAND, Band, RunFile, among, starting
 from harness.results.explain import unknown
 
 _FORMATS = ("csv", "parquet", "pytest-benchmark")
@@ -56,39 +56,15 @@ def export(
 
 
 def chart(
-    what: Annotated[
-        str,
-        typer.Argument(
-            metavar="WHAT",
-            help=f"{', '.join(_CHARTS)}: which chart.",
-            callback=one_of("chart", _CHARTS),
-            autocompletion=starting(lambda: _CHARTS),
-        ),
-    ],
+    what: Annotated[str, typer.Argument(**among("chart", _CHARTS, "WHAT", ": which chart"))],
     run_file: RunFile,
     to: Annotated[Path, typer.Option("--to", metavar="FILE", help="A file that ends in .svg or .png.")],
     *,
     device: Annotated[
         str, typer.Option(metavar="TEXT", help="Part of the device's name or PCI address.")
     ] = "",
-    sides: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A/B",
-            help=f"{', '.join(_SIDES)}.",
-            callback=one_of("pair of sides", _SIDES),
-            autocompletion=starting(lambda: _SIDES),
-        ),
-    ] = None,
-    cache: Annotated[
-        str | None,
-        typer.Option(
-            metavar="STATE",
-            help=f"{', '.join(_CACHES)}.",
-            callback=one_of("cache state", _CACHES),
-            autocompletion=starting(lambda: _CACHES),
-        ),
-    ] = None,
+    sides: Annotated[str | None, typer.Option(**among("pair of sides", _SIDES, "A/B"))] = None,
+    cache: Annotated[str | None, typer.Option(**among("cache state", _CACHES, "STATE"))] = None,
     band: Band = DEFAULT_BAND,
 ) -> None:
     """Draw one chart of a run into a file, as for a paper: the first that fits of those that there are."""

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from harness.cli.listing import CONTENTS, text
-from harness.cli.mistakes import FAILURE, one_of
-from harness.cli.options import Json, starting
+from harness.cli.mistakes import FAILURE
+from harness.cli.options import Json, among
 
 
 def devices(as_json: Json = False) -> None:
@@ -33,13 +33,7 @@ def devices(as_json: Json = False) -> None:
 
 def list_things(
     what: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[WHAT]",
-            help=f"{', '.join(CONTENTS)}: everything when left out.",
-            callback=one_of("listing", CONTENTS),
-            autocompletion=starting(lambda: CONTENTS),
-        ),
+        str | None, typer.Argument(**among("listing", CONTENTS, "[WHAT]", ": everything when left out"))
     ] = None,
     as_json: Json = False,
 ) -> None:

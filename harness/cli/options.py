@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from harness.cli.mistakes import one_of
 
 GENERATED = Path("reports/generated")
 """Where runs and reports go unless told otherwise, below the current folder."""
@@ -57,6 +59,19 @@ def _variants() -> Iterable[str]:
 
     axes = {f"{axis}={value}": None for rows in AXES.values() for axis in rows for value in rows[axis]}
     return ["default", *LADDERS, *axes]
+
+
+def among(what: str, names: Iterable[str], metavar: str, text: str = "") -> dict[str, Any]:
+    """What typer needs of an argument or option whose value is one of the names: they are in the help, before
+    the text, and complete; a mistake is told (:func:`harness.cli.mistakes.one_of`).
+    """
+    listed = list(names)
+    return {
+        "metavar": metavar,
+        "help": f"{', '.join(listed)}{text}.",
+        "callback": one_of(what, listed),
+        "autocompletion": starting(lambda: listed),
+    }
 
 
 def finite(value: float | None) -> float | None:
