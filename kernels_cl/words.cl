@@ -1,4 +1,5 @@
-// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each.
+// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each, with the hint to the
+// caches that cache_hint defines.
 
 // differs: OpenCL C has vector types up to 128 bytes; CUDA C++ has 16-byte loads and arrays.
 #if VECTOR_BYTES == 1
@@ -29,26 +30,26 @@ typedef uint2 move_t;
 
 inline move_t load_move(__global const move_t *from) {
   move_t moved;
-  asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(moved.x), "=r"(moved.y) : "l"(from));
+  asm(LOAD_PTX ".v2.u32 {%0, %1}, [%2]" LOAD_POLICY(3) ";" : "=r"(moved.x), "=r"(moved.y) : "l"(from) LOAD_POLICY_INPUT);
   return moved;
 }
 
 inline void store_move(__global move_t *to, move_t moved) {
-  asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(moved.x), "r"(moved.y) : "memory");
+  asm volatile(STORE_PTX ".v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(moved.x), "r"(moved.y) : "memory");
 }
 #else
 typedef uint4 move_t;
 
 inline move_t load_move(__global const move_t *from) {
   move_t moved;
-  asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+  asm(LOAD_PTX ".v4.u32 {%0, %1, %2, %3}, [%4]" LOAD_POLICY(5) ";"
       : "=r"(moved.x), "=r"(moved.y), "=r"(moved.z), "=r"(moved.w)
-      : "l"(from));
+      : "l"(from) LOAD_POLICY_INPUT);
   return moved;
 }
 
 inline void store_move(__global move_t *to, move_t moved) {
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(moved.x), "r"(moved.y), "r"(moved.z),
+  asm volatile(STORE_PTX ".v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(moved.x), "r"(moved.y), "r"(moved.z),
                "r"(moved.w)
                : "memory");
 }
@@ -77,11 +78,11 @@ inline void store_words(__global void *destination, ulong index, words_t words) 
 }
 #else
 inline words_t load_words(__global const void *source, ulong index) {
-  return ((__global const words_t *)source)[index];
+  return LOAD_WORDS((__global const words_t *)source + index);
 }
 
 inline void store_words(__global void *destination, ulong index, words_t words) {
-  ((__global words_t *)destination)[index] = words;
+  STORE_WORDS((__global words_t *)destination + index, words);
 }
 #endif
 

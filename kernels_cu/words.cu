@@ -1,4 +1,5 @@
-// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each.
+// Loads and stores of VECTOR_BYTES raw bytes, by the widest instructions there are: 16 bytes each, with the hint to the
+// caches that cache_hint defines.
 
 // differs: OpenCL C has vector types up to 128 bytes; CUDA C++ has 16-byte loads and arrays.
 #if VECTOR_BYTES == 1
@@ -29,22 +30,9 @@ __device__ inline words_t load_words(const void *source, ulong index) {
   const load_t *from = (const load_t *)source + index * (VECTOR_BYTES / sizeof(load_t));
   words_t words;
 #pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) words.load[i] = __ldg(from + i);
+  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) words.load[i] = LOAD_WORDS(from + i);
   return words;
 }
-
-#if VECTOR_BYTES >= 16
-// Volatile as in OpenCL C: otherwise the compiler delays the stores, and a Laplace filter is up to 2 % slower.
-__device__ inline void store_load(load_t *to, load_t words) {
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z),
-               "r"(words.w)
-               : "memory");
-}
-#else
-__device__ inline void store_load(load_t *to, load_t words) {
-  *to = words;
-}
-#endif
 
 __device__ inline void store_words(void *destination, ulong index, words_t words) {
   load_t *to = (load_t *)destination + index * (VECTOR_BYTES / sizeof(load_t));

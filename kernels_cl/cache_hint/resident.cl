@@ -1,0 +1,27 @@
+// Loads of which the L2 cache keeps KEPT_SIXTEENTHS sixteenths of the lines, the same in each call, and gives up the
+// others first; stores that it gives up first. A source larger than the cache, read over and over, would else push out
+// each line before it is read again.
+
+// differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
+#define LOAD_WORDS(from) (*(from))
+#define STORE_WORDS(to, words) (*(to) = (words))
+#define LOAD_PTX "ld.global.nc.L1::no_allocate.L2::cache_hint"
+#define STORE_PTX "st.global.cs"
+#define LOAD_POLICY(place) ", %" #place
+#define LOAD_POLICY_INPUT , "l"(resident_policy())
+// end differs
+
+inline ulong resident_policy(void) {
+  ulong policy;
+#if KEPT_SIXTEENTHS
+  // The hardware counts in sixteenths and rounds up.
+  asm("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %0, %1;"
+      : "=l"(policy)
+      : "f"((KEPT_SIXTEENTHS - 0.25f) / 16));
+#else
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+#endif
+  return policy;
+}
+// differs: CUDA C++ has its functions behind what they use.
+// end differs

@@ -1,0 +1,10 @@
+// Loads and stores of words that the caches give up first.
+
+// differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
+#define LOAD_WORDS(from) __ldcs(from)
+
+template <typename type>
+__device__ inline void store_load(type *to, type words) {
+  __stcs(to, words);
+}
+// end differs
