@@ -33,6 +33,7 @@ class DeviceInfo:
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
+    ``nontemporal``: its compiler has Clang's loads and stores that the caches give up first.
     ``vector_elements``: of the widest vectors that its compiler knows; OpenCL C's have 16.
     """
 
@@ -61,6 +62,7 @@ class DeviceInfo:
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
     vector_elements: int = 16
+    nontemporal: bool = False
 
     @property
     def key(self) -> str:

@@ -26,6 +26,8 @@ _PCI_BUS_INFO = 0x410F
 """CL_DEVICE_PCI_BUS_INFO_KHR."""
 _POCL = "Portable Computing Language"
 _POCL_NEEDS = "set POCL_CACHE_DIR to a folder that can be written: PoCL is here, but has no device without"
+_CLANG = (_POCL, "AMD Accelerated Parallel Processing")
+"""The platforms that compile with Clang."""
 _CLANGS_ELEMENTS = 64
 """PoCL compiles for processors with Clang, whose vectors may be wider than OpenCL C's."""
 _OUT_OF_ORDER = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
@@ -169,6 +171,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         shuffles=sub_group_width > 1 or SHUFFLES in device.extensions.split(),
         max_texels=device.image_max_buffer_size if device.image_support else 0,
         atomics64=set(device.extensions.split()) >= ATOMICS64,
+        nontemporal=device.platform.name in _CLANG,
         vector_elements=_CLANGS_ELEMENTS if kind == "cpu" and device.platform.name == _POCL else 16,
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )

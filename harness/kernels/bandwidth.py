@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import num_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source, Submission
 from harness.problems import Bandwidth, Empty
@@ -18,13 +19,20 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     itemsize = problem.element.itemsize
     geometry = (num_groups(problem.size, variant, device),), (variant.group_size,)
     macros: dict[str, str | int] = {
+        **HINTS[variant.cache_hint].macros(problem, device),
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * itemsize,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_SIZE": variant.group_size,
     }
-    files = ("dialect", "words", f"stride/{variant.stride}", f"bandwidth/{problem.direction}")
+    files = (
+        "dialect",
+        f"cache_hint/{variant.cache_hint}",
+        "words",
+        f"stride/{variant.stride}",
+        f"bandwidth/{problem.direction}",
+    )
     size = Scalar(problem.size)
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))

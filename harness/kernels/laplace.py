@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source
 from harness.problems import Laplace
@@ -51,6 +52,7 @@ def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
     return (
         "dialect",
         "vector",
+        f"cache_hint/{variant.cache_hint}",
         "words",
         f"laplace/border/{border}",
         "laplace/window",
@@ -63,6 +65,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
     element = problem.element
     centre, edge, corner = problem.coefficients
     return {
+        **HINTS[variant.cache_hint].macros(problem, device),
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),

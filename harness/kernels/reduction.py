@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import num_groups
 from harness.kernels.plan import KernelPlan
@@ -27,6 +28,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
     return (
         "dialect",
         "vector",
+        f"cache_hint/{variant.cache_hint}",
         "words",
         f"{folder}/compare/{variant.compare}",
         f"{folder}/storage/{variant.storage}",
@@ -45,6 +47,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     element = problem.element
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
     return {
+        **HINTS[variant.cache_hint].macros(problem, device),
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
         "STORED": element.stored,

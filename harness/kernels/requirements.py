@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down, num_groups
 from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
@@ -34,6 +35,8 @@ VALUES: Final[Mapping[str, Mapping[Any, Value]]] = {
     "finish": FINISHES,
 }
 """The axes of a reduction whose values not every device and problem can have."""
+_HINTED = (ReductionVariant, LaplaceVariant, BandwidthVariant)
+"""The variants with an axis ``cache_hint``."""
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
 
@@ -56,6 +59,10 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
             f"a source of {problem.source_bytes} bytes is over the device's limit of "
             f"{device.max_allocation_bytes}"
         )
+    if isinstance(variant, _HINTED) and isinstance(problem, (Reduction, Laplace, Bandwidth)):
+        vector_bytes = variant.vector_width * problem.element.itemsize
+        reasons = HINTS[variant.cache_hint].violations(vector_bytes, problem.dtype, device)
+        found += [f"cache_hint {variant.cache_hint}: {reason}" for reason in reasons]
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
         found += _reduction_violations(variant, problem, device)
     if isinstance(variant, BandwidthVariant) and isinstance(problem, Bandwidth):

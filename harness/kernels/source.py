@@ -26,6 +26,7 @@ MACROS: Final[Mapping[str, str]] = {
     "LOWEST": "the least value of ELEMENT",
     "HIGHEST": "the greatest value of ELEMENT",
     "TOTAL": "the type of a sum",
+    "KEPT_SIXTEENTHS": "sixteenths of the source's lines that the L2 cache is to keep",
     "VECTOR_WIDTH": "components of a vector",
     "VECTOR_BYTES": "bytes of a vector in memory",
     "LOADS_IN_FLIGHT": "vectors that a work-item loads before it uses the first",

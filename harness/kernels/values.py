@@ -56,6 +56,8 @@ class _Image(Value):
             yield f"no channel of a texel has the 64 bits of {problem.dtype}"
         if problem.size % TEXEL:
             yield f"{problem.size} elements are no whole number of texels of {TEXEL}"
+        if variant.cache_hint != "none":
+            yield "texels are loaded without a hint to the caches"
         if problem.size > TEXEL * device.max_texels:
             yield f"{-(-problem.size // TEXEL)} texels are over the device's limit of {device.max_texels}"
 

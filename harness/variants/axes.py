@@ -28,6 +28,8 @@ Stride = Literal["global", "local"]
 """Whether work-items stride by the whole grid or inside the chunk of their group."""
 Storage = Literal["buffer", "image"]
 """Where the source lies."""
+CacheHint = Literal["none", "streaming", "resident"]
+"""What the caches are told of the source: nothing, to give it up first, or to keep a part of it."""
 Tree = Literal["naive", "sequential", "half_store", "unrolled", "quad", "sub_group"]
 """How a work-group reduces the partial results of its work-items."""
 Compare = Literal["operator", "builtin"]
@@ -92,6 +94,7 @@ class ReductionVariant:
     compare: Compare = "operator"
     packing: Packing = "scalar"
     finish: Finish = "relaunch"
+    cache_hint: CacheHint = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
@@ -111,6 +114,7 @@ class LaplaceVariant:
     loads_in_flight: _Loads = 1
     group_width: _GroupSize = 32
     group_height: _GroupSize = 8
+    cache_hint: CacheHint = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
@@ -123,6 +127,7 @@ class BandwidthVariant:
     stride: Stride = "global"
     groups: _Groups = 8
     group_size: _GroupSize = 256
+    cache_hint: CacheHint = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
@@ -202,7 +207,14 @@ def require_variant(variant: object) -> None:
 
 
 def label(variant: Variant) -> str:
-    """Short and unique among the variants of a kind, as shown in tables: every axis, in order."""
+    """Short and unique among the variants of a kind, as shown in tables: every axis, in order, but for a
+    ``cache_hint`` that gives none.
+    """
+    hint = getattr(variant, "cache_hint", "none")
+    return _label(variant) + (f" {hint}" if hint != "none" else "")
+
+
+def _label(variant: Variant) -> str:
     if isinstance(variant, (ReductionVariant, BandwidthVariant)):
         groups = "groups per problem" if variant.groups == PER_PROBLEM else f"{variant.groups}/unit"
         loads = f"w{variant.vector_width} l{variant.loads_in_flight}"

@@ -1,0 +1,72 @@
+"""What is known of the values of the axis ``cache_hint`` beside their kernel files: one class each.
+
+A hint is part of each load and store of words, and says what the caches are to keep of them. On NVIDIA's GPUs
+a source that is read over and over and is larger than the L2 cache pushes itself out: of ``resident`` the
+cache keeps a part, the same in each call (reports/examples, sweep-hints).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from harness.devices import DeviceInfo
+from harness.problems import Problem
+from harness.variants import axes
+
+LEAST_BYTES: Final = 8
+"""Of a load that NVIDIA's OpenCL compiler takes a hint for: what is shorter is no PTX of ours."""
+RESIDENT_CAPABILITY: Final = 80
+"""From which on a load of NVIDIA's GPUs says which part of its lines the L2 cache is to keep."""
+RESIDENT_SHARE: Final = 0.57
+"""The part of the L2 cache that a resident source takes: the best on an H200 for sources of one to nine times
+the cache (reports/examples, sweep-hints). Of more the cache's other lines push out what is to stay.
+"""
+SIXTEENTHS: Final = 16
+
+
+class Hint:
+    """The caches treat what is read and written as they do without being told."""
+
+    def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
+        """Why ``device`` cannot give this hint with loads of so many bytes; nothing where it can."""
+        return iter(())
+
+    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
+        """The macros that its kernel file takes."""
+        return {}
+
+
+class _Streaming(Hint):
+    def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
+        if not (device.compute_capability or device.nontemporal):
+            yield "no way is known to tell this device's compiler"
+        if vector_bytes < LEAST_BYTES:
+            yield f"only loads of {LEAST_BYTES} bytes or more carry it, not of {vector_bytes}"
+        if dtype == "float16":
+            yield "float16 is loaded by an instruction that also widens it"
+
+
+class _Resident(_Streaming):
+    def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
+        if device.compute_capability < RESIDENT_CAPABILITY:
+            yield "only NVIDIA's GPUs of compute capability 8.0 or more keep a part of a source"
+        elif not device.cache_bytes:
+            yield "the device does not tell how large its L2 cache is"
+        else:
+            yield from super().violations(vector_bytes, dtype, device)
+
+    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
+        return {"KEPT_SIXTEENTHS": kept_sixteenths(problem.source_bytes, device.cache_bytes)}
+
+
+HINTS: Final[dict[axes.CacheHint, Hint]] = {
+    "none": Hint(),
+    "streaming": _Streaming(),
+    "resident": _Resident(),
+}
+
+
+def kept_sixteenths(source_bytes: int, cache_bytes: int) -> int:
+    """How many sixteenths of a source's lines stay in a cache: as many as fit into RESIDENT_SHARE of it."""
+    return min(SIXTEENTHS, int(SIXTEENTHS * RESIDENT_SHARE * cache_bytes / max(1, source_bytes)))
