@@ -30,7 +30,9 @@ typedef uint2 move_t;
 
 inline move_t load_move(__global const move_t *from) {
   move_t moved;
-  asm(LOAD_PTX ".v2.u32 {%0, %1}, [%2]" LOAD_POLICY(3) ";" : "=r"(moved.x), "=r"(moved.y) : "l"(from) LOAD_POLICY_INPUT);
+  asm(LOAD_PTX ".v2.u32 {%0, %1}, [%2]" LOAD_POLICY(3) ";"
+      : "=r"(moved.x), "=r"(moved.y)
+      : "l"(from) LOAD_POLICY_INPUT);
   return moved;
 }
 

@@ -37,7 +37,7 @@ __device__ inline words_t load_words(const void *source, ulong index) {
 __device__ inline void store_words(void *destination, ulong index, words_t words) {
   load_t *to = (load_t *)destination + index * (VECTOR_BYTES / sizeof(load_t));
 #pragma unroll
-  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) store_load(to + i, words.load[i]);
+  for (int i = 0; i < VECTOR_BYTES / sizeof(load_t); ++i) STORE_WORDS(to + i, words.load[i]);
 }
 
 __device__ inline words_t no_words(void) {

@@ -219,10 +219,5 @@ def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceIn
 
 
 def _sweep(sweep: Sweep) -> list[BandwidthVariant]:
-    axes = product(sweep.vector_width, sweep.loads_in_flight, sweep.stride, sweep.groups, sweep.group_size)
-    return [
-        BandwidthVariant(
-            vector_width=width, loads_in_flight=loads, stride=stride, groups=groups, group_size=size
-        )
-        for width, loads, stride, groups, size in axes
-    ]
+    axes = sweep.model_dump()
+    return [BandwidthVariant(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]

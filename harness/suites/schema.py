@@ -25,7 +25,7 @@ from harness.problems.base import MAX_ELEMENTS, require_sizes
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import fitting_border_value
 from harness.results.explain import unknown, validation
-from harness.variants.axes import AXES, Events, Groups, Order, Stride, Variant, variant_from_json
+from harness.variants.axes import AXES, CacheHint, Events, Groups, Order, Stride, Variant, variant_from_json
 from harness.variants.ladders import LADDERS
 
 DEFAULT: Final = "default"
@@ -179,6 +179,9 @@ class Sweep(_Table):
     stride: list[Annotated[Stride, _axis("bandwidth", "stride")]] = _SOME
     groups: list[Annotated[Groups, _axis("bandwidth", "groups")]] = _SOME
     group_size: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
+    cache_hint: list[Annotated[CacheHint, _axis("bandwidth", "cache_hint")]] = Field(
+        default=["none"], min_length=1
+    )
 
 
 _GPU_SWEEP = Sweep(

@@ -2,6 +2,7 @@
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) __ldg(from)
+#define STORE_WORDS(to, words) store_load(to, words)
 
 template <typename type>
 __device__ inline void store_load(type *to, type words) {

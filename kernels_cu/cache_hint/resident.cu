@@ -4,6 +4,7 @@
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) load_resident(from)
+#define STORE_WORDS(to, words) __stcs(to, words)
 // end differs
 
 __device__ inline ulong resident_policy(void) {
@@ -33,10 +34,5 @@ __device__ inline uint4 load_resident(const uint4 *from) {
       : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
       : "l"(from), "l"(resident_policy()));
   return words;
-}
-
-template <typename type>
-__device__ inline void store_load(type *to, type words) {
-  __stcs(to, words);
 }
 // end differs

@@ -2,9 +2,5 @@
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) __ldcs(from)
-
-template <typename type>
-__device__ inline void store_load(type *to, type words) {
-  __stcs(to, words);
-}
+#define STORE_WORDS(to, words) __stcs(to, words)
 // end differs

@@ -40,7 +40,7 @@ KINDS: list[Variant] = [
     LibraryVariant(),
 ]
 
-SHARED = ("stride",)
+SHARED = ("stride", "cache_hint")
 """The axes whose folder several kinds of kernels share."""
 
 
