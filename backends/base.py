@@ -261,9 +261,9 @@ class Backend(ABC):
         problem = Reduction(op, dtype_of(host).name, host.shape)
         if host.size == 0:
             self._require_open()
-            if not problem.parts.of_nothing:
+            if problem.parts.of_nothing is None:
                 raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
-            return problem.answer([0])
+            return problem.answer([problem.parts.of_nothing])
         return self.compute(problem, host, variant)
 
     def laplace(

@@ -75,7 +75,7 @@ class OpenCvOpenClBackend(LibraryBackend):
         cls._taken = spelled
 
     def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
-        ordered = isinstance(problem, Reduction) and not problem.parts.of_nothing
+        ordered = isinstance(problem, Reduction) and "element" in problem.parts.fields.values()
         return nan_in_extremes(problem) | (frozenset({"extreme"}) if ordered else frozenset())
 
     def upload(self, host: Array) -> DeviceArray:

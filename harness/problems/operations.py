@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.problems.base import Array
 from harness.problems.dtypes import Dtype, integer_range
+from harness.problems.sources import with_extremes, with_zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,14 @@ class Op:
     term: str = ""
     """Of a sum, what it adds of each element: the piece of kernel, one of :data:`TERMS`."""
     places: dict[str, str] = field(default_factory=dict)
-    of_nothing: bool = False
-    """Whether the operation has a value for an empty array (sum and count_nonzero: 0)."""
+    of_nothing: int | None = None
+    """The total or count of an empty array, of which no order of combining takes note (a sum's is 0)."""
+    source: Callable[[np.random.Generator, Dtype, int], Array] = with_extremes
+    """Makes a random source of so many elements."""
+    magnitude: Callable[[Array], float] | None = None
+    """Of float64 totals, that by which the rounding errors of each step are relative."""
+    roundings: int = 0
+    """Rounding errors beside those of the steps: of a term, and of what is made of the total."""
     wraps: bool = False
     """Whether a sum of integers that its 64 bits do not hold wraps, as NumPy's."""
 
@@ -121,7 +128,10 @@ def _sum(name: str, term: str, answer: Callable[[Any, int], Any] = lambda total,
         kernel="sum",
         term=term,
         # A mean of nothing is none.
-        of_nothing=name != "mean",
+        of_nothing=None if name == "mean" else 0,
+        source=with_extremes if name == "mean" else with_zeros,
+        magnitude=lambda array: magnitude_of(array, term),
+        roundings=0 if name == "sum" else 2,
         wraps=name == "sum",
     )
 
@@ -168,7 +178,8 @@ OPS: dict[str, Op] = {
             {"count": "count"},
             {"count": np.add},
             lambda a, _: int(np.count_nonzero(a)),
-            of_nothing=True,
+            of_nothing=0,
+            source=with_zeros,
         ),
         _sum("mean", "plain", _mean),
         _sum("sum_squares", "square"),

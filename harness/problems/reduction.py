@@ -12,10 +12,7 @@ import numpy as np
 from harness.problems import packed_key as keys
 from harness.problems.base import Array, Verification, compare, require_sizes
 from harness.problems.dtypes import DTYPES, Dtype, integer_range
-from harness.problems.operations import OPS, Op, magnitude_of
-
-_PART = 2**16
-"""Elements of a source made at a time: they, and what lies between, stay in a processor's cache."""
+from harness.problems.operations import OPS, Op
 
 
 def _first(candidates: Array, value: Any, places: Array) -> Any:
@@ -81,7 +78,7 @@ class Reduction:
 
     @property
     def source_key(self) -> Hashable:
-        return self.kind, self.dtype, self.shape, self.parts.of_nothing
+        return self.kind, self.dtype, self.shape, self.parts.source.__name__
 
     @property
     def bytes_moved(self) -> int:
@@ -132,54 +129,26 @@ class Reduction:
         return ", ".join(dict.fromkeys(dtype.name for dtype in types))
 
     def make_source(self, seed: int) -> Array:
-        """Random values over the type's range.
-
-        For min and max the two extremes stand once each, of different magnitudes, at random places, so that
-        an element left out can show. For the others one value in sixteen is zero. Floats lie on a grid so
-        fine that they look random and so coarse that a float64 sum of all of them is exact in any order: the
-        check of a sum is then exact too.
-        """
-        rng = np.random.default_rng(seed)
-        array = self._random_floats(rng) if self.element.is_float else self._random_integers(rng)
-        if self.parts.of_nothing:
-            array[rng.integers(0, self.size, max(1, self.size // 16))] = 0
-        else:
-            lowest, highest = (-32, 31) if self.element.is_float else integer_range(self.dtype)
-            place = int(rng.integers(0, self.size))
-            array[place] = lowest
-            # Elsewhere, where there is an elsewhere.
-            array[(place + int(rng.integers(1, max(2, self.size)))) % self.size] = highest
-        return array.reshape(self.shape)
+        """Random values of which none can be left out unseen: see :mod:`harness.problems.sources`."""
+        return self.parts.source(np.random.default_rng(seed), self.element, self.size).reshape(self.shape)
 
     def unlike(self, array: Array) -> Array:
         """A source like ``array``, which :meth:`make_source` made, with another answer.
 
-        For sums and counts half of it is zero. For extremes half of it, and the least and the greatest, lie
-        in the middle of the type's range. So what a call on ``array`` leaves behind shows in a call on this
-        one: it is added, or it is more extreme.
+        Of totals and counts half of it adds nothing. For extremes half of it, and the least and the greatest,
+        lie in the middle of the type's range. So what a call on ``array`` leaves behind shows in a call on
+        this one: it is added, or it is more extreme.
         """
         other = array.copy().reshape(-1)
         half = other[: (other.size + 1) // 2]
-        if self.parts.of_nothing:
-            half[...] = 0 if half.any() else 1
+        nothing = self.parts.of_nothing
+        if nothing is not None:
+            half[...] = nothing if (half != nothing).any() else nothing + 1
         else:
             lowest, highest = (0, 0) if self.element.is_float else integer_range(self.dtype)
             extremes = [other.argmin(), other.argmax()]
             half[...] = other[extremes] = (lowest + highest) // 2
         return other.reshape(self.shape)
-
-    def _random_integers(self, rng: np.random.Generator) -> Array:
-        lowest, highest = integer_range(self.dtype)
-        return rng.integers(lowest + 1, highest - 1, self.size, dtype=self.dtype, endpoint=True)
-
-    def _random_floats(self, rng: np.random.Generator) -> Array:
-        bits = min(np.finfo(self.dtype).nmant, 52 - max(self.size - 1, 1).bit_length())
-        grid = np.int32 if bits < 31 else np.int64
-        array = np.empty(self.size, self.dtype)
-        for start in range(0, self.size, _PART):
-            part = array[start : start + _PART]
-            part[:] = rng.integers(-(2**bits), 2**bits, part.size, grid, endpoint=True) * 2.0 ** (4 - bits)
-        return array
 
     def pack(self, array: Array) -> Array:
         return np.ascontiguousarray(array).reshape(-1)
@@ -210,18 +179,17 @@ class Reduction:
         return self.parts.answer(typed, self.size)
 
     def tolerance(self, array: Array) -> float:
-        """Largest allowed absolute error: 0, but for float sums the bound of any order of float64 additions.
+        """Largest allowed absolute error: 0, but for totals in float64 the bound of any order of its steps.
 
-        That bound is n * eps/2 * sum(|x|) (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). A
-        term may be rounded once itself, and so may what is made of the sum: a quotient, or a root, whose
-        relative error is half the sum's.
+        That bound is n * eps/2 * sum(|x|) for sums (Higham, Accuracy and Stability of Numerical Algorithms,
+        4.2). A term may be rounded once itself, and so may what is made of the sum: a quotient, or a root,
+        whose relative error is half the sum's.
         """
-        if self.parts.kernel != "sum" or self.total != "float64":
+        if self.parts.magnitude is None or self.total != "float64":
             return 0.0
         with np.errstate(over="ignore", invalid="ignore"):
-            magnitude = self.parts.answer([magnitude_of(array, self.parts.term)], array.size)
-        rounded = 0 if self.op == "sum" else 2
-        bound = (array.size + rounded) * np.finfo(np.float64).eps / 2 * magnitude
+            magnitude = self.parts.answer([self.parts.magnitude(array)], array.size)
+        bound = (array.size + self.parts.roundings) * np.finfo(np.float64).eps / 2 * magnitude
         return float(bound) if np.isfinite(bound) else 0.0
 
     @property

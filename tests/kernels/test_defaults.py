@@ -144,6 +144,8 @@ def test_groups_are_joined_in_their_launch_where_the_device_can(
 def _needs_float64(problem: Problem) -> bool:
     if not isinstance(problem, Reduction):
         return isinstance(problem, Bandwidth) and problem.dtype == "float64"
-    added = bool(problem.parts.term) and problem.op != "sum"
-    is_wide = added and problem.element.itemsize >= (4 if problem.parts.term == "square" else 8)
-    return problem.dtype == "float64" or is_wide or (bool(problem.parts.term) and problem.element.is_float)
+    totalled = "total" in problem.parts.fields.values()
+    is_wide = not problem.parts.wraps and problem.element.itemsize >= (
+        4 if problem.parts.term == "square" else 8
+    )
+    return problem.dtype == "float64" or (totalled and (is_wide or problem.element.is_float))

@@ -23,6 +23,7 @@ from harness.problems import (
 from harness.problems.base import MAX_AXES, compare
 from harness.problems.dtypes import DTYPES, dtype_of
 from harness.problems.operations import sum_of
+from harness.problems.sources import with_extremes, with_zeros
 from tests.support.checks import key_of
 
 PROBLEMS: list[Problem] = [
@@ -93,9 +94,9 @@ def test_sources_of_reductions(op: str, dtype: str, size: int) -> None:
     if size > 16:
         assert not np.array_equal(source, problem.make_source(seed=2))
         assert np.count_nonzero(source) > size * 0.8
-        if OPS[op].of_nothing:
+        if OPS[op].source is with_zeros:
             assert np.count_nonzero(source) < size
-        else:
+        elif OPS[op].source is with_extremes:
             extremes = (-32, 31) if DTYPES[dtype].is_float else (np.iinfo(dtype).min, np.iinfo(dtype).max)
             assert (source.min(), source.max()) == extremes
             assert np.sum(source == extremes[0]) == np.sum(source == extremes[1]) == 1
@@ -115,7 +116,7 @@ def test_one_element_left_out_is_found(dtype: str) -> None:
     for op in OPS:
         problem = Reduction(op, dtype, (257,))
         source = problem.make_source(seed=5)
-        if OPS[op].of_nothing:
+        if OPS[op].of_nothing is not None:
             left_out = source[source != 0][:1]
             without = np.delete(source, np.flatnonzero(source)[0])
             assert left_out.size == 1
