@@ -15,12 +15,12 @@ import numpy as np
 from backends.base import POISON, Backend, Prepared
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
-from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Submission
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble, source_hash
 from harness.problems import Problem
-from harness.variants.axes import Events, Variant
+from harness.variants.axes import Events, LaunchVariant, Variant
 
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
@@ -62,7 +62,7 @@ class OwnKernelBackend(Backend):
         """See :meth:`backends.base.Prepared.kernel_times`."""
         return None
 
-    def _possible(self, submission: Submission) -> Submission:
+    def _possible(self, submission: LaunchVariant) -> LaunchVariant:
         """The submission that is as near as the API can come to this one; the record tells it."""
         return submission
 
@@ -78,7 +78,7 @@ class OwnKernelBackend(Backend):
 
     @abstractmethod
     def _bind(
-        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: LaunchVariant | None
     ) -> Bound:
         """Fixes a kernel's arguments (handles, NumPy scalars); ``submission`` is None where :meth:`_elapsed`
         will call it.
@@ -155,7 +155,7 @@ class PreparedPlan(Prepared):
         return buffers
 
     def _bound(
-        self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: Submission | None
+        self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: LaunchVariant | None
     ) -> list[Bound]:
         """Launches on source ``i``, with the plan's ring moved up by ``turn`` places."""
         bound = []

@@ -16,8 +16,9 @@ from backends.cuda.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.cuda.texture import Texture
 from backends.errors import Unsupported
 from harness.devices import Array, DeviceArray, Launch
-from harness.kernels.plan import PlannedLaunch, Submission
+from harness.kernels.plan import PlannedLaunch
 from harness.kernels.source import Dialect
+from harness.variants.axes import LaunchVariant
 
 
 class CudaBackend(PycudaBackend, OwnKernelBackend):
@@ -51,7 +52,7 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
         return kernel, Launch(launch.kernel, launch.num_groups, launch.group_size, local, registers, spills)
 
     def _bind(
-        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Submission | None
+        self, kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: LaunchVariant | None
     ) -> Bound:
         # pycuda's public calls pack the arguments each time; this is what they call in the end.
         fixed = packed(arguments)

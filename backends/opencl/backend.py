@@ -18,8 +18,9 @@ from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, without_event
 from backends.opencl.ptxas_log import ptxas_resources
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
-from harness.kernels.plan import PlannedLaunch, Submission
+from harness.kernels.plan import PlannedLaunch
 from harness.kernels.source import Dialect
+from harness.variants.axes import LaunchVariant
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
 _CHANNELS = {
@@ -35,7 +36,7 @@ _CHANNELS = {
 NV_VERBOSE = "-cl-nv-verbose"
 NV_OPTIONS = "cl_nv_compiler_options"
 """The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
-_TIMED = Submission(events="profiled")
+_TIMED = LaunchVariant(events="profiled")
 """How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
 
 
@@ -47,7 +48,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
 
     def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
         super().__init__(info, device)
-        self._queues = {_properties(Submission()): self._queue}
+        self._queues = {_properties(LaunchVariant()): self._queue}
 
     @property
     def build_options(self) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         kernel: cl.Kernel,
         launch: PlannedLaunch,
         arguments: Sequence[Any],
-        submission: Submission | None,
+        submission: LaunchVariant | None,
     ) -> Bound:
         kernel.set_args(*arguments)
         size = tuple(n * g for n, g in zip(launch.num_groups, launch.group_size, strict=True))
@@ -108,7 +109,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
             return without_event(queue, kernel, size, launch.group_size)
         return partial(cl.enqueue_nd_range_kernel, queue, kernel, size, launch.group_size)
 
-    def _possible(self, submission: Submission) -> Submission:
+    def _possible(self, submission: LaunchVariant) -> LaunchVariant:
         if submission.events == "off" and not can_go_without_event():
             return replace(submission, events="on")
         return submission
@@ -117,7 +118,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         assert isinstance(prepared, PreparedPlan)
         return self._queue_of(prepared.submits)
 
-    def _queue_of(self, submission: Submission) -> cl.CommandQueue:
+    def _queue_of(self, submission: LaunchVariant) -> cl.CommandQueue:
         properties = _properties(submission)
         if properties not in self._queues:
             device = self._context.devices[0]
@@ -154,7 +155,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         handle.release()
 
 
-def _properties(submission: Submission) -> Any:
+def _properties(submission: LaunchVariant) -> Any:
     """The properties of the queue that a submission takes."""
     properties = cl.command_queue_properties
     out_of_order = submission.queue == "out_of_order"

@@ -7,7 +7,7 @@ import numpy as np
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import num_groups
-from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source, Submission
+from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source
 from harness.problems import Bandwidth, Empty
 from harness.variants.axes import BandwidthVariant, LaunchVariant
 
@@ -72,5 +72,5 @@ def plan_empty(problem: Empty, variant: LaunchVariant) -> KernelPlan:
         launches=launches,
         result="nothing",
         result_dtype=np.dtype(np.uint32),
-        submission=Submission(variant.queue, variant.events),
+        submission=variant,
     )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from harness.devices import ResultLocation
-from harness.variants.axes import Events, Order
+from harness.variants.axes import LaunchVariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +38,6 @@ class Scalar:
 
 
 Argument = Source | Buffer | Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """How launches are enqueued.
-
-    queue: whether its launches run one after the other. events: whether each launch leaves an event to wait
-    for, and whether that tells times (profiled).
-    """
-
-    queue: Order = "in_order"
-    events: Events = "off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +74,7 @@ class KernelPlan:
     readback: tuple[PlannedLaunch, ...] = ()
     initial: Mapping[str, bytes] = field(default_factory=dict)
     ring: tuple[str, ...] = ()
-    submission: Submission = Submission()
+    submission: LaunchVariant = field(default_factory=LaunchVariant)
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:

@@ -25,7 +25,19 @@ from harness.problems.base import MAX_ELEMENTS, require_sizes
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import fitting_border_value
 from harness.results.explain import unknown, validation
-from harness.variants.axes import AXES, CacheHint, Events, Groups, Order, Stride, Variant, variant_from_json
+from harness.variants.axes import (
+    AXES,
+    CacheHint,
+    Events,
+    Groups,
+    GroupSize,
+    Loads,
+    Order,
+    Stride,
+    Variant,
+    Width,
+    variant_from_json,
+)
 from harness.variants.ladders import LADDERS
 
 DEFAULT: Final = "default"
@@ -163,25 +175,15 @@ class LaplaceBlock(_Block):
         return self
 
 
-def _axis(kind: str, name: str) -> BeforeValidator:
-    def check(value: Any) -> Any:
-        variant_from_json({"kind": kind, name: value})
-        return value
-
-    return BeforeValidator(check)
-
-
 class Sweep(_Table):
     """The bandwidth variants of one kind of device whose fastest is its limit: the product of these axes."""
 
-    vector_width: list[Annotated[int, _axis("bandwidth", "vector_width")]] = _SOME
-    loads_in_flight: list[Annotated[int, _axis("bandwidth", "loads_in_flight")]] = _SOME
-    stride: list[Annotated[Stride, _axis("bandwidth", "stride")]] = _SOME
-    groups: list[Annotated[Groups, _axis("bandwidth", "groups")]] = _SOME
-    group_size: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
-    cache_hint: list[Annotated[CacheHint, _axis("bandwidth", "cache_hint")]] = Field(
-        default=["none"], min_length=1
-    )
+    vector_width: list[Width] = _SOME
+    loads_in_flight: list[Loads] = _SOME
+    stride: list[Stride] = _SOME
+    groups: list[Groups] = _SOME
+    group_size: list[GroupSize] = _SOME
+    cache_hint: list[CacheHint] = Field(default=["none"], min_length=1)
 
 
 _GPU_SWEEP = Sweep(
@@ -234,10 +236,10 @@ class LaunchBlock(_Block):
     """
 
     groups: list[Annotated[int, Field(gt=0, le=1024)]] = _SOME
-    group_sizes: list[Annotated[int, _axis("bandwidth", "group_size")]] = _SOME
+    group_sizes: list[GroupSize] = _SOME
     launches: list[Annotated[int, Field(gt=0, le=64)]] = Field(default=[1], min_length=1)
-    queues: list[Annotated[Order, _axis("launch", "queue")]] = _SOME
-    events: list[Annotated[Events, _axis("launch", "events")]] = _SOME
+    queues: list[Order] = _SOME
+    events: list[Events] = _SOME
 
 
 class Limits(_Table):

@@ -18,8 +18,6 @@ from pydantic_core.core_schema import CoreSchema
 MOST_GROUPS: Final = 64
 """The most that the axis ``groups`` has for each compute unit."""
 PER_PROBLEM: Final = "per_problem"
-Groups = StrictInt | Literal["per_problem"]
-"""As many work-groups as the problem needs, or this many times the compute units of the device."""
 Order = Literal["in_order", "out_of_order"]
 """Whether a queue's (stream's) launches run one after the other."""
 Events = Literal["off", "on", "profiled"]
@@ -64,13 +62,14 @@ class _Values:
         )
 
 
-_Width = Annotated[StrictInt, _Values(1, 2, 4, 8, 16)]
-_AnyWidth = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64)]
+Width = Annotated[StrictInt, _Values(1, 2, 4, 8, 16)]
+WiderWidth = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64)]
 """The widest only some compilers have (:attr:`harness.devices.DeviceInfo.vector_elements`)."""
-_Loads = Annotated[StrictInt, _Values(1, 2, 4, 8)]
+Loads = Annotated[StrictInt, _Values(1, 2, 4, 8)]
 _Rows = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32)]
-_Groups = Annotated[Groups, _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
-_GroupSize = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
+Groups = Annotated[StrictInt | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
+"""As many work-groups as the problem needs, or this many times the compute units of the device."""
+GroupSize = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
 _CONFIG = ConfigDict(extra="forbid")
 
 
@@ -85,11 +84,11 @@ class ReductionVariant:
 
     kind: Literal["reduction"] = "reduction"
     storage: Storage = "buffer"
-    vector_width: _AnyWidth = 1
-    loads_in_flight: _Loads = 1
+    vector_width: WiderWidth = 1
+    loads_in_flight: Loads = 1
     stride: Stride = "global"
-    groups: _Groups = PER_PROBLEM
-    group_size: _GroupSize = 256
+    groups: Groups = PER_PROBLEM
+    group_size: GroupSize = 256
     tree: Tree = "sequential"
     compare: Compare = "operator"
     packing: Packing = "scalar"
@@ -109,11 +108,11 @@ class LaplaceVariant:
 
     kind: Literal["laplace"] = "laplace"
     border_code: BorderCode = "branches"
-    vector_width: _Width = 1
+    vector_width: Width = 1
     rows_per_item: _Rows = 1
-    loads_in_flight: _Loads = 1
-    group_width: _GroupSize = 32
-    group_height: _GroupSize = 8
+    loads_in_flight: Loads = 1
+    group_width: GroupSize = 32
+    group_height: GroupSize = 8
     cache_hint: CacheHint = "none"
 
 
@@ -122,17 +121,17 @@ class BandwidthVariant:
     """One way to read or copy: the axes as in :class:`ReductionVariant`."""
 
     kind: Literal["bandwidth"] = "bandwidth"
-    vector_width: _Width = 1
-    loads_in_flight: _Loads = 1
+    vector_width: Width = 1
+    loads_in_flight: Loads = 1
     stride: Stride = "global"
-    groups: _Groups = 8
-    group_size: _GroupSize = 256
+    groups: Groups = 8
+    group_size: GroupSize = 256
     cache_hint: CacheHint = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class LaunchVariant:
-    """One way to launch: the axes of :class:`harness.kernels.plan.Submission`."""
+    """One way to enqueue launches."""
 
     kind: Literal["launch"] = "launch"
     queue: Order = "in_order"
