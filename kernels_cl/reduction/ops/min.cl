@@ -6,14 +6,12 @@ typedef struct {
 } partial_t;
 
 inline partial_t make_partial(ELEMENT element, ulong position) {
-  partial_t partial;
-  partial.lowest = element;
+  const partial_t partial = {element};
   return partial;
 }
 
 inline partial_t identity(void) {
-  partial_t partial;
-  partial.lowest = HIGHEST;
+  const partial_t partial = {HIGHEST};
   return partial;
 }
 

@@ -6,14 +6,12 @@ typedef struct {
 } partial_t;
 
 __device__ inline partial_t make_partial(ELEMENT element, ulong position) {
-  partial_t partial;
-  partial.count = element != 0;
+  const partial_t partial = {element != 0};
   return partial;
 }
 
 __device__ inline partial_t identity(void) {
-  partial_t partial;
-  partial.count = 0;
+  const partial_t partial = {0};
   return partial;
 }
 

@@ -6,14 +6,12 @@ typedef struct {
 } partial_t;
 
 __device__ inline partial_t make_partial(ELEMENT element, ulong position) {
-  partial_t partial;
-  partial.highest = element;
+  const partial_t partial = {element};
   return partial;
 }
 
 __device__ inline partial_t identity(void) {
-  partial_t partial;
-  partial.highest = LOWEST;
+  const partial_t partial = {LOWEST};
   return partial;
 }
 

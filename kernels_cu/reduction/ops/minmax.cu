@@ -7,16 +7,12 @@ typedef struct {
 } partial_t;
 
 __device__ inline partial_t make_partial(ELEMENT element, ulong position) {
-  partial_t partial;
-  partial.lowest = element;
-  partial.highest = element;
+  const partial_t partial = {element, element};
   return partial;
 }
 
 __device__ inline partial_t identity(void) {
-  partial_t partial;
-  partial.lowest = HIGHEST;
-  partial.highest = LOWEST;
+  const partial_t partial = {HIGHEST, LOWEST};
   return partial;
 }
 

@@ -21,11 +21,7 @@ typedef struct {
 
 // Position 0 is right for these values, too: they are the answer only where all elements are equal.
 __device__ inline found_t nothing(void) {
-  found_t found;
-  found.lowest = HIGHEST;
-  found.highest = LOWEST;
-  found.lowest_at = 0;
-  found.highest_at = 0;
+  const found_t found = {HIGHEST, LOWEST, 0, 0};
   return found;
 }
 
@@ -55,26 +51,21 @@ typedef struct {
 } partial_t;
 
 __device__ inline partial_t partial_of(found_t found) {
-  partial_t partial;
-  partial.lowest = (ulong)in_order(found.lowest, 0u) << 32 | found.lowest_at;
-  partial.highest = (ulong)in_order(found.highest, 0xffffffffu) << 32 | (uint)~found.highest_at;
+  const partial_t partial = {(ulong)in_order(found.lowest, 0u) << 32 | found.lowest_at,
+                             (ulong)in_order(found.highest, 0xffffffffu) << 32 | (uint)~found.highest_at};
   return partial;
 }
 
 // What partial_of was given. Only packed integers need it.
 __device__ inline found_t found_in(partial_t partial) {
-  found_t found;
-  found.lowest_at = (uint)partial.lowest;
-  found.highest_at = (uint)~partial.highest;
-  found.lowest = (KEPT)in_order((KEPT)(partial.lowest >> 32), 0u);
-  found.highest = (KEPT)in_order((KEPT)(partial.highest >> 32), 0u);
+  const KEPT lowest = in_order((KEPT)(partial.lowest >> 32), 0u);
+  const KEPT highest = in_order((KEPT)(partial.highest >> 32), 0u);
+  const found_t found = {lowest, highest, (uint)partial.lowest, (uint)~partial.highest};
   return found;
 }
 
 __device__ inline partial_t identity(void) {
-  partial_t partial;
-  partial.lowest = ~(ulong)0;
-  partial.highest = 0;
+  const partial_t partial = {~(ulong)0, 0};
   return partial;
 }
 
@@ -143,10 +134,6 @@ __device__ inline partial_t combine_lanes(partial_t own, uint mask) {
 #endif
 
 __device__ inline partial_t make_partial(ELEMENT element, ulong position) {
-  found_t found;
-  found.lowest = element;
-  found.highest = element;
-  found.lowest_at = position;
-  found.highest_at = position;
+  const found_t found = {element, element, (POSITION)position, (POSITION)position};
   return partial_of(found);
 }

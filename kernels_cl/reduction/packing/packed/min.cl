@@ -7,8 +7,7 @@ typedef struct {
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.lowest = HIGHEST_PAIR;
+  const accumulator_t accumulator = {HIGHEST_PAIR};
   return accumulator;
 }
 
@@ -21,7 +20,6 @@ inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong 
 }
 
 inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.lowest = element_of(accumulator.lowest, at);
+  const partial_t partial = {element_of(accumulator.lowest, at)};
   return partial;
 }

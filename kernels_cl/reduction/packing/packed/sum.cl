@@ -15,8 +15,7 @@ typedef struct {
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.total = 0;
+  const accumulator_t accumulator = {0};
   return accumulator;
 }
 
@@ -29,7 +28,6 @@ inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong 
 }
 
 inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.total = accumulator.total;
+  const partial_t partial = {accumulator.total};
   return partial;
 }

@@ -21,8 +21,7 @@ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) ve
 }
 
 inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.lowest = COMPONENT_AT(ELEMENT, accumulator.lowest, at);
-  partial.highest = COMPONENT_AT(ELEMENT, accumulator.highest, at);
+  const partial_t partial = {COMPONENT_AT(ELEMENT, accumulator.lowest, at),
+                             COMPONENT_AT(ELEMENT, accumulator.highest, at)};
   return partial;
 }

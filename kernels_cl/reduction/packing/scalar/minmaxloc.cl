@@ -99,11 +99,8 @@ inline partial_t component_partial(accumulator_t accumulator, int only) {
     if (IS_SAME(COMPONENT_AT(ELEMENT, accumulator.lowest_in, at), accumulator.lowest)) lowest_at = at;
     if (IS_SAME(COMPONENT_AT(ELEMENT, accumulator.highest_in, at), accumulator.highest)) highest_at = at;
   }
-  found_t found;
-  found.lowest = accumulator.lowest;
-  found.highest = accumulator.highest;
-  found.lowest_at = accumulator.lowest_at + lowest_at;
-  found.highest_at = accumulator.highest_at + highest_at;
+  const found_t found = {accumulator.lowest, accumulator.highest, accumulator.lowest_at + lowest_at,
+                         accumulator.highest_at + highest_at};
   return partial_of(found);
 }
 #endif

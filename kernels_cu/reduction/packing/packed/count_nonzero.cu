@@ -13,8 +13,7 @@ typedef struct {
 } accumulator_t;
 
 __device__ inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.count = 0;
+  const accumulator_t accumulator = {0};
   return accumulator;
 }
 
@@ -32,7 +31,6 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t wo
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.count = accumulator.count;
+  const partial_t partial = {accumulator.count};
   return partial;
 }

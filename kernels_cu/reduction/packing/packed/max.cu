@@ -7,8 +7,7 @@ typedef struct {
 } accumulator_t;
 
 __device__ inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.highest = LOWEST_PAIR;
+  const accumulator_t accumulator = {LOWEST_PAIR};
   return accumulator;
 }
 
@@ -21,7 +20,6 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t wo
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.highest = element_of(accumulator.highest, at);
+  const partial_t partial = {element_of(accumulator.highest, at)};
   return partial;
 }

@@ -8,9 +8,7 @@ typedef struct {
 } accumulator_t;
 
 __device__ inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.lowest = HIGHEST_PAIR;
-  accumulator.highest = LOWEST_PAIR;
+  const accumulator_t accumulator = {HIGHEST_PAIR, LOWEST_PAIR};
   return accumulator;
 }
 
@@ -24,8 +22,6 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t wo
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.lowest = element_of(accumulator.lowest, at);
-  partial.highest = element_of(accumulator.highest, at);
+  const partial_t partial = {element_of(accumulator.lowest, at), element_of(accumulator.highest, at)};
   return partial;
 }

@@ -18,11 +18,7 @@ typedef struct {
 } accumulator_t;
 
 __device__ inline accumulator_t empty_accumulator(void) {
-  accumulator_t accumulator;
-  accumulator.lowest = HIGHEST_PAIR & ~BELOW;
-  accumulator.highest = LOWEST_PAIR | BELOW;
-  accumulator.lowest_at = 0;
-  accumulator.highest_at = 0;
+  const accumulator_t accumulator = {HIGHEST_PAIR & ~BELOW, LOWEST_PAIR | BELOW, 0, 0};
   return accumulator;
 }
 
@@ -50,11 +46,8 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, words_t wo
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  found_t found;
-  found.lowest = element_of(accumulator.lowest, 0);
-  found.highest = element_of(accumulator.highest, 0);
-  found.lowest_at = accumulator.lowest_at;
-  found.highest_at = accumulator.highest_at;
+  const found_t found = {element_of(accumulator.lowest, 0), element_of(accumulator.highest, 0), accumulator.lowest_at,
+                         accumulator.highest_at};
   return partial_of(found);
 }
 

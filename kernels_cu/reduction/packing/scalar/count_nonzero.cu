@@ -19,7 +19,6 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.count = COMPONENT_AT(uint, accumulator.count, at);
+  const partial_t partial = {COMPONENT_AT(uint, accumulator.count, at)};
   return partial;
 }

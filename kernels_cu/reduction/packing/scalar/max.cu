@@ -18,7 +18,6 @@ __device__ inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(
 }
 
 __device__ inline partial_t component_partial(accumulator_t accumulator, int at) {
-  partial_t partial;
-  partial.highest = COMPONENT_AT(ELEMENT, accumulator.highest, at);
+  const partial_t partial = {COMPONENT_AT(ELEMENT, accumulator.highest, at)};
   return partial;
 }
