@@ -21,7 +21,11 @@ typedef struct {
 
 // Position 0 is right for these values, too: they are the answer only where all elements are equal.
 inline found_t nothing(void) {
-  const found_t found = {HIGHEST, LOWEST, 0, 0};
+  found_t found;
+  found.lowest = HIGHEST;
+  found.highest = LOWEST;
+  found.lowest_at = 0;
+  found.highest_at = 0;
   return found;
 }
 
