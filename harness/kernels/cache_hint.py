@@ -1,8 +1,8 @@
 """What is known of the values of the axis ``cache_hint`` beside their kernel files: one class each.
 
 A hint is part of each load and store of words, and says what the caches are to keep of them. On NVIDIA's GPUs
-a source that is read over and over and is larger than the L2 cache pushes itself out: of ``resident`` the
-cache keeps a part, the same in each call (reports/examples, sweep-hints).
+a source that is larger than the L2 cache and read again and again pushes itself out; with ``resident`` the
+cache keeps the same part of it in each call (reports/examples, sweep-hints).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from harness.problems import Problem
 from harness.variants import axes
 
 LEAST_BYTES: Final = 8
-"""Of a load that NVIDIA's OpenCL compiler takes a hint for: what is shorter is no PTX of ours."""
+"""The shortest load that carries a hint; the kernels do not write shorter ones in PTX."""
 RESIDENT_CAPABILITY: Final = 80
-"""From which on a load of NVIDIA's GPUs says which part of its lines the L2 cache is to keep."""
+"""The first of NVIDIA's GPUs on which a load can say which part of its lines the L2 cache is to keep."""
 RESIDENT_SHARE: Final = 0.57
 """The part of the L2 cache that a resident source takes: the best on an H200 for sources of one to nine times
-the cache (reports/examples, sweep-hints). Of more the cache's other lines push out what is to stay.
+the cache (reports/examples, sweep-hints). A larger part is pushed out by the cache's other lines.
 """
 SIXTEENTHS: Final = 16
 
