@@ -45,7 +45,6 @@ def environment_differences(
     """What differs between two environments, as far as it concerns ``cases``: what matters first."""
     keys = dict.fromkeys((case.backend, case.device) for case in cases)
     found = [*_devices(a, b, keys), *_packages(a, b, {backend for backend, _ in keys})]
-    found += _fields("", a, b, ("format",), True)
     found += _fields("", a, b, ("suite", "commit", "dirty"), False)
     found += _fields("host ", _mapping(a, "host"), _mapping(b, "host"), ("os", "python"), False)
     return iter(sorted(found, key=lambda difference: not difference.matters))

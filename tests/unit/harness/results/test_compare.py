@@ -132,7 +132,6 @@ def test_equal_environments_do_not_differ() -> None:
             "opencl:0 driver",
         ),
         ({"packages": {"pyopencl": "1"}}, {"packages": {"pyopencl": "2"}}, "package pyopencl"),
-        ({"format": 1}, {"format": 2}, "format"),
         (
             {"devices": [device("opencl")], "nvml": [SENSORS]},
             {"devices": [device("opencl")], "nvml": [SENSORS | {"power_cap_watts": 400.0}]},
