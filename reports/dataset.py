@@ -182,14 +182,14 @@ def _row(
         bytes_per_second=_positive(problem.bytes_moved / queue),
         location=location,
         in_parts=location == "parts" and device.get("kind") != "cpu",
-        launches=len(_listed(record, "launches") or _listed(record, "kernels")),
-        calls=_whole(record.ledger.get("calls_per_result")),
-        accumulator=plain(record.ledger.get("accumulator") or ""),
-        gate=plain(record.ledger.get("gate") or ""),
+        launches=len(record.provenance.get("launches") or record.provenance.get("kernels") or ()),
+        calls=record.provenance.get("calls_per_result") or 0,
+        accumulator=plain(record.provenance.get("accumulator") or ""),
+        gate=plain(record.provenance.get("gate") or ""),
         disagreement=disagreement(record.clocks),
-        width=_whole(getattr(case.variant, "vector_width", 0)),
+        width=getattr(case.variant, "vector_width", 0),
         verification=_verification(record),
-        remark=plain(record.ledger.get("note") or ""),
+        remark=plain(record.provenance.get("note") or ""),
     )
 
 
@@ -202,14 +202,14 @@ def _is_precise(blocks: Blocks) -> bool:
 
 def _location(record: Record) -> str:
     """Where the result ends up; files from before there was a word for parts say "device" of them too."""
-    told = plain(record.ledger.get("result_location") or "")
+    told = plain(record.provenance.get("result_location") or "")
     by_host = getattr(record.case.variant, "finish", "") == "host"
     return "parts" if by_host and told == "device" and not _is_one_group(record) else told
 
 
 def _is_one_group(record: Record) -> bool:
-    launch = next(iter(_listed(record, "launches")), None)
-    return isinstance(launch, Mapping) and list(launch.get("num_groups") or ()) == [1]
+    launches = record.provenance.get("launches") or [{}]
+    return bool(launches[0].get("num_groups") == (1,))
 
 
 def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
@@ -268,16 +268,6 @@ def _note(clock: Samples | None) -> str:
     lost = len(clock.seconds) - len(stats.usable(clock.seconds))
     dropped = [f"{lost} of {len(clock.seconds)} samples are no times and were left out"] if lost else []
     return "; ".join([plain(clock.note), *dropped] if clock.note else dropped)
-
-
-def _listed(record: Record, entry: str) -> Sequence[object]:
-    """A list of the ledger; empty where a run file has something else there."""
-    value = record.ledger.get(entry)
-    return value if isinstance(value, list) else ()
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _positive(value: float) -> float:
@@ -364,4 +354,4 @@ def by_speed(table: pd.DataFrame) -> pd.DataFrame:
 def bandwidths(table: pd.DataFrame) -> pd.DataFrame:
     """The measured rows of a study of the limits themselves."""
     rows = measured(table)
-    return rows[rows["kind"] == Bandwidth.kind]
+    return rows[rows["kind"] == "bandwidth"]

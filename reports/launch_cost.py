@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from harness.problems import Empty
 from harness.variants.axes import LaunchVariant, label
 from reports import format as write
 from reports.dataset import measured
@@ -26,7 +25,7 @@ HEADINGS = (
 def launch_table(table: pd.DataFrame) -> Table:
     """Every measured way of launching beside the plain one, on the same device; no lines without a study."""
     rows = measured(table)
-    rows = rows[rows["kind"] == Empty.kind]
+    rows = rows[rows["kind"] == "empty"]
     plain = rows[rows["variant"] == label(LaunchVariant())]
     usual = {(str(row["device"]), str(row["problem"])): float(row["queue"]) for _, row in plain.iterrows()}
     lines = tuple(_line(row, usual) for row in rows.itertuples(index=False))

@@ -30,7 +30,7 @@ Call = Callable[[], Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """One call a source, and what their ledger says; see :class:`backends.base.Prepared`."""
+    """One call a source, and what their provenance says; see :class:`backends.base.Prepared`."""
 
     each: Sequence[Call]
     accumulator: str = ""

@@ -10,7 +10,7 @@ import typer
 
 from harness.cli.mistakes import user_input
 from harness.cli.options import DEFAULT_BAND, Band, RunFile, among, starting
-from harness.results.explain import unknown
+from harness.explain import unknown
 
 _FORMATS = ("csv", "parquet", "pytest-benchmark")
 """As :data:`reports.export.FORMATS`, which is not worth importing pandas for whatever is asked."""

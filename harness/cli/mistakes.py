@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from harness.results.explain import unknown
+from harness.explain import unknown
 
 FAILURE, USAGE, NOT_COMPARABLE, INTERRUPTED = 1, 2, 3, 130
 """Exit codes beside 0; a signal's is 128 and its number."""

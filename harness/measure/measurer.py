@@ -180,14 +180,12 @@ class Measurer:
                 ready.verify_as_left()
             found = ready.verify("after timing")
             # What was timed is the same in each trial: the first tells it.
-            ledger = (
-                {} if primary_only else self._ledger(case, ready) | provenance.profile(measured, profiled)
-            )
+            told = {} if primary_only else self._told(case, ready) | provenance.profile(measured, profiled)
             is_held = clocks.HOST_BOUND not in measured["queue"].note
             if self._padding:
-                ledger["padding_bytes"] = self._padding.nbytes
-            ledger |= {"timing_seconds": seconds, "gate": self.backend.gate_kind if is_held else ""}
-        return Record(case, "ok", "", found.error, found.tolerance, measured, ledger)
+                told["padding_bytes"] = self._padding.nbytes
+            told |= {"timing_seconds": seconds, "gate": self.backend.gate_kind if is_held else ""}
+        return Record(case, "ok", "", found.error, found.tolerance, measured, told)
 
     @contextmanager
     def ready(self, case: Case, beside_unlike: bool = False) -> Iterator[Ready]:
@@ -241,7 +239,7 @@ class Measurer:
             )
         return self._launch[geometry]
 
-    def _ledger(self, case: Case, ready: Ready) -> dict[str, Any]:
+    def _told(self, case: Case, ready: Ready) -> dict[str, Any]:
         return {
             **provenance.prepared(
                 case.problem, ready.prepared, self.inputs.cold_note(case, len(ready.sources))

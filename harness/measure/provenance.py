@@ -1,4 +1,4 @@
-"""The fairness ledger of a record: what was timed, so that a reader can judge what a ratio compares."""
+"""The provenance of a record: what was timed, so that a reader can judge what a ratio compares."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def profile(measured: Mapping[str, Samples], profiled: KernelTimes | None) -> di
     the launches of a call as the profiler saw them, a library's too. ``no_kernel_clock``: why the profiler
     gave no times, where there is one.
     """
-    ledger: dict[str, Any] = {"disagreement": disagreement(measured)}
+    told: dict[str, Any] = {"disagreement": disagreement(measured)}
     if profiled is not None and profiled.note:
-        ledger["no_kernel_clock"] = profiled.note
+        told["no_kernel_clock"] = profiled.note
     elif profiled is not None:
-        ledger["kernels"] = [asdict(launch) for launch in profiled.kernels]
-        ledger["transfers"] = profiled.transfers
-    return ledger
+        told["kernels"] = [asdict(launch) for launch in profiled.kernels]
+        told["transfers"] = profiled.transfers
+    return told

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from harness.problems.base import Array, Verification, compare, require_sizes
+from harness.checked import Text, Whole, checked, one_of
+from harness.problems.base import MAX_ELEMENTS, Array, DtypeName, ProblemBase
 from harness.problems.dtypes import DTYPES, Dtype
 
 DIRECTIONS = ("read", "copy")
+Direction = Annotated[Text, one_of("direction", DIRECTIONS)]
 
 
-@dataclass(frozen=True, slots=True)
-class Bandwidth:
+@checked
+class Bandwidth(ProblemBase):
     """Reads (``read``) or reads and writes (``copy``) ``size`` elements of ``dtype``.
 
     The answer of a read is the exclusive or of all 32-bit words, so that a kernel that skips data is found
     out; of a copy, the copied array.
     """
 
-    direction: str
-    dtype: str
-    size: int
-    kind: ClassVar[str] = "bandwidth"
-
-    def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
-        if self.dtype not in DTYPES:
-            raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
-        require_sizes("size", (self.size,))
-        if self.size < 1:
-            raise ValueError(f"size {self.size} is not positive")
+    kind: Literal["bandwidth"] = field(default="bandwidth", kw_only=True, repr=False)
+    direction: Direction
+    dtype: DtypeName
+    size: Annotated[Whole, Field(ge=1, le=MAX_ELEMENTS)]
 
     @property
     def element(self) -> Dtype:
@@ -50,16 +43,8 @@ class Bandwidth:
         return self.size * self.element.itemsize
 
     @property
-    def source_key(self) -> Hashable:
-        return self
-
-    @property
     def bytes_moved(self) -> int:
         return self.source_bytes * (2 if self.direction == "copy" else 1)
-
-    @property
-    def accumulator(self) -> str:
-        return ""
 
     def make_source(self, seed: int) -> Array:
         return (
@@ -67,9 +52,6 @@ class Bandwidth:
             .integers(0, 255, self.source_bytes, np.uint8, endpoint=True)
             .view(self.dtype)
         )
-
-    def pack(self, array: Array) -> Array:
-        return np.ascontiguousarray(array).reshape(-1)
 
     def reference(self, array: Array) -> Any:
         raw = array.view(np.uint8)
@@ -90,9 +72,3 @@ class Bandwidth:
             if self.element.itemsize * 8 <= bits:
                 checksum = (checksum >> bits) ^ (checksum & (2**bits - 1))
         return checksum
-
-    def tolerance(self, array: Array) -> float:
-        return 0.0
-
-    def verify(self, actual: Any, array: Array) -> Verification:
-        return compare(actual, self.reference(array), self.tolerance(array))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
+
+from harness.checked import Text, Whole, one_of
+from harness.problems.dtypes import DTYPES
 
 Array = npt.NDArray[Any]
 
@@ -20,19 +25,25 @@ MAX_AXES = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32
 """That an array of NumPy has."""
 
 
-def require_sizes(name: str, sizes: Any) -> None:
-    """Refuses what are not the sizes of an array's axes, or of more axes or elements than there can be.
+S = TypeVar("S", bound=Sequence[int])
+
+
+def fitting(sizes: S) -> S:
+    """The sizes of an array's axes.
 
     Raises:
-        ValueError: it says which ``name`` had them.
+        ValueError: if they are of more axes or elements than there can be.
     """
-    if not isinstance(sizes, tuple) or not all(type(size) is int and size >= 0 for size in sizes):
-        raise ValueError(f"{name} {sizes!r}: each must be an integer, and none negative")
     if len(sizes) > MAX_AXES:
-        raise ValueError(f"{name} {sizes!r}: {len(sizes)} axes; NumPy has at most {MAX_AXES}")
+        raise ValueError(f"shape {sizes!r}: {len(sizes)} axes; NumPy has at most {MAX_AXES}")
     # An axis of no elements makes no other one smaller.
     if math.prod(size for size in sizes if size) > MAX_ELEMENTS:
-        raise ValueError(f"{name} {sizes!r}: more than {MAX_ELEMENTS} elements")
+        raise ValueError(f"shape {sizes!r}: more than {MAX_ELEMENTS} elements")
+    return sizes
+
+
+Positive = Annotated[Whole, Field(ge=1)]
+DtypeName = Annotated[Text, one_of("dtype", DTYPES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +60,28 @@ class Verification:
     message: str = ""
 
 
-class Problem(Protocol):
-    """What is computed. Frozen dataclasses implement it; equal problems are equal objects."""
+class ProblemBase(ABC):
+    """What is computed. Frozen dataclasses, told apart by ``kind``; equal problems are equal objects."""
 
-    kind: ClassVar[str]
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def label(self) -> str:
         """Short and unique, as shown in tables: ``minmax int32 2560x2560``."""
 
     @property
+    @abstractmethod
     def source_bytes(self) -> int:
         """Bytes of one source."""
 
     @property
     def source_key(self) -> Hashable:
         """Problems with equal keys have equal sources for a seed, packed alike: one copy serves them all."""
+        return self
 
     @property
+    @abstractmethod
     def bytes_moved(self) -> int:
         """The fewest bytes that must cross the memory interface: each input read once, each output written
         once.
@@ -77,24 +92,31 @@ class Problem(Protocol):
         """The NumPy name of the type in which our kernels compute: part of what a ratio compares. Several
         names are joined; empty where there is no arithmetic.
         """
+        return ""
 
+    @abstractmethod
     def make_source(self, seed: int) -> Array:
         """A random source for this problem; the same for the same seed. Never zeros."""
 
     def pack(self, array: Array) -> Array:
         """The source as it is laid out on the device: contiguous, padded where the problem says so."""
+        return np.ascontiguousarray(array).reshape(-1)
 
+    @abstractmethod
     def reference(self, array: Array) -> Any:
         """The right answer for the unpacked source ``array``, computed on the host in wider types."""
 
+    @abstractmethod
     def finish(self, raw: Array) -> Any:
         """The answer from what a device left in its result buffer: the last, serial step on the host."""
 
     def tolerance(self, array: Array) -> float:
         """Largest allowed absolute error of an answer for ``array``: 0 where nothing is rounded."""
+        return 0.0
 
     def verify(self, actual: Any, array: Array) -> Verification:
         """Compares an answer with the reference for ``array``."""
+        return compare(actual, self.reference(array), self.tolerance(array))
 
 
 _LONG = 8

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import PlainSerializer, PlainValidator, model_validator
 
-from harness.problems.base import Array, Verification, compare, require_sizes
+from harness.checked import Text, Whole, checked, one_of
+from harness.problems.base import Array, Positive, ProblemBase, fitting
 from harness.problems.dtypes import DTYPES, Dtype
 
 MASKS: dict[str, tuple[int, int, int]] = {
@@ -65,8 +67,28 @@ def fitting_border_value(value: float, dtype: str) -> float:
     return float(value) + 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Laplace:
+MaskName = Annotated[Text, one_of("mask", MASKS)]
+BorderName = Annotated[Text, one_of("border", BORDERS)]
+OutputName = Annotated[Text, one_of("output", OUTPUTS)]
+ImageDtypeName = Annotated[Text, one_of("dtype of an image", IMAGE_DTYPES)]
+Channels = Annotated[Whole, one_of("number of channels", (1, 3, 4))]
+
+_NOT_FINITE = ("nan", "inf", "-inf")
+"""As text, for strict JSON has no such numbers."""
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ValueError(f"border_value {value!r} is no number")
+    return value
+
+
+def _written(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)
+
+
+@checked
+class Laplace(ProblemBase):
     """The Laplace filter of a ``height`` x ``width`` image of 1, 3 or 4 interleaved ``channels``.
 
     ``output`` is ``laplacian`` (L, saturated to the image's dtype) or ``sharpened`` (f - L for a negative
@@ -75,37 +97,28 @@ class Laplace:
     (height, width, channels).
     """
 
-    mask: str
-    border: str
-    output: str
-    dtype: str
-    height: int
-    width: int
-    channels: int = 1
-    border_value: float = field(default=0.0, compare=False)
-    kind: ClassVar[str] = "laplace"
+    kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
+    mask: MaskName
+    border: BorderName
+    output: OutputName
+    dtype: ImageDtypeName
+    height: Positive
+    width: Positive
+    channels: Channels = 1
+    border_value: Annotated[float, PlainValidator(_number), PlainSerializer(_written)] = field(
+        default=0.0, compare=False
+    )
     outside: str = field(init=False, repr=False)
     """The border value as it is compared: NaN is equal to NaN, for such problems are equal."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        is_text = isinstance(data, dict) and data.get("border_value") in _NOT_FINITE
+        return {**data, "border_value": float(data["border_value"])} if is_text else data
+
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("mask", self.mask, tuple(MASKS)),
-            ("border", self.border, BORDERS),
-            ("output", self.output, OUTPUTS),
-            ("dtype", self.dtype, IMAGE_DTYPES),
-            ("channels", self.channels, (1, 3, 4)),
-        ):
-            if value not in known or type(value) is not type(known[0]):
-                raise ValueError(
-                    f"{name} {value!r} is not supported; supported are {', '.join(map(str, known))}"
-                )
-        require_sizes("height and width", (self.height, self.width))
-        if self.height < 1 or self.width < 1:
-            raise ValueError(
-                f"an image of {self.height}x{self.width} has no pixels; both sides must be at least 1"
-            )
-        if not isinstance(self.border_value, Real) or isinstance(self.border_value, bool):
-            raise ValueError(f"border_value {self.border_value!r} is no number")
+        fitting((self.height, self.width))
         border_value = (
             fitting_border_value(self.border_value, self.dtype) if self.border == "constant" else 0.0
         )
@@ -223,6 +236,3 @@ class Laplace:
         border = abs(self.border_value) if math.isfinite(self.border_value) else 0.0
         largest = max(float(finite.max()) if finite.size else 0.0, border)
         return 9 * float(np.finfo(self.dtype).eps) * (centre + 4 * edge + 4 * corner) * largest
-
-    def verify(self, actual: Any, array: Array) -> Verification:
-        return compare(actual, self.reference(array), self.tolerance(array))

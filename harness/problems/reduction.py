@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import AfterValidator, FailFast, Field
 
+from harness.checked import Text, Whole, checked, one_of
 from harness.problems import packed_key as keys
-from harness.problems.base import Array, Verification, compare, require_sizes
+from harness.problems.base import Array, DtypeName, ProblemBase, fitting
 from harness.problems.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.operations import OPS, Op
+
+OpName = Annotated[Text, one_of("op", OPS)]
 
 
 def _first(candidates: Array, value: Any, places: Array) -> Any:
@@ -20,8 +24,8 @@ def _first(candidates: Array, value: Any, places: Array) -> Any:
     return places[(candidates == value) | np.isnan(candidates)].min()
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+@checked
+class Reduction(ProblemBase):
     """``op`` over all elements of an array of ``dtype`` and ``shape``.
 
     Returns min and max in the array's dtype, minmax as a pair of these, minmaxloc as :class:`MinMaxLoc`, sum
@@ -32,21 +36,20 @@ class Reduction:
     than 2^32 narrower ones). NaN propagates as in NumPy; -0.0 equals 0.0.
     """
 
-    op: str
-    dtype: str
-    shape: tuple[int, ...]
-    kind: ClassVar[str] = "reduction"
-    parts: Op = field(init=False, repr=False, compare=False)
-    element: Dtype = field(init=False, repr=False, compare=False)
+    kind: Literal["reduction"] = field(default="reduction", kw_only=True, repr=False)
+    op: OpName
+    dtype: DtypeName
+    shape: Annotated[tuple[Annotated[Whole, Field(ge=0)], ...], FailFast(), AfterValidator(fitting)]
 
-    def __post_init__(self) -> None:
-        if self.op not in tuple(OPS):
-            raise ValueError(f"op {self.op!r} is unknown; known are {', '.join(OPS)}")
-        if self.dtype not in tuple(DTYPES):
-            raise ValueError(f"dtype {self.dtype!r} is unknown; known are {', '.join(DTYPES)}")
-        require_sizes("shape", self.shape)
-        object.__setattr__(self, "parts", OPS[self.op])
-        object.__setattr__(self, "element", DTYPES[self.dtype])
+    @property
+    def parts(self) -> Op:
+        """The row of the operation."""
+        return OPS[self.op]
+
+    @property
+    def element(self) -> Dtype:
+        """The row of the element type."""
+        return DTYPES[self.dtype]
 
     @property
     def size(self) -> int:
@@ -150,9 +153,6 @@ class Reduction:
             half[...] = other[extremes] = (lowest + highest) // 2
         return other.reshape(self.shape)
 
-    def pack(self, array: Array) -> Array:
-        return np.ascontiguousarray(array).reshape(-1)
-
     def reference(self, array: Array) -> Any:
         return self.parts.reference(array, self.element)
 
@@ -206,6 +206,3 @@ class Reduction:
         size = max(1, self.size)
         ratio = float(np.finfo(self.dtype).eps / np.finfo(np.float64).eps)
         return tolerance / size * ratio * (1 + math.log2(size))
-
-    def verify(self, actual: Any, array: Array) -> Verification:
-        return compare(actual, self.reference(array), self.tolerance(array))

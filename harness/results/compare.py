@@ -172,7 +172,7 @@ def _notes(a: Record, b: Record) -> Iterator[str]:
         if note := record.clocks["queue"].note:
             yield f"{name}: {note}"
     for key, what in (("source_hash", "kernel source"), ("result_location", "place of the result")):
-        if a.ledger.get(key) != b.ledger.get(key):
+        if a.provenance.get(key) != b.provenance.get(key):
             yield f"another {what}"
 
 

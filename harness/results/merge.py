@@ -13,9 +13,9 @@ from typing import Any
 from harness.results.record import Case, Record, Samples, Status
 
 REMARKS = ("note", "disagreement", "no_kernel_clock", "gate")
-"""What a ledger says in words; where its blocks say several things, these are joined."""
+"""What provenance says in words; where the blocks say several things, these are joined."""
 SECONDS = ("timing_seconds", "wall_seconds")
-"""What a ledger tells of the time that a case took; added up over its blocks."""
+"""What provenance tells of the time that a case took; added up over its blocks."""
 _GRAVITY: tuple[Status, ...] = ("ok", "skipped", "failed", "wrong")
 """Of several outcomes of one case the last of these is the case's."""
 
@@ -41,7 +41,7 @@ def _one(group: Sequence[Record]) -> Record:
         error=_largest(record.error for record in group),
         tolerance=_largest(record.tolerance for record in group),
         clocks={name: merged_clock([r.clocks[name] for r in measured if name in r.clocks]) for name in names},
-        ledger=_ledger([record.ledger for record in measured]),
+        provenance=_provenance([record.provenance for record in measured]),
         process=0,
         block=0,
     )
@@ -58,7 +58,7 @@ def merged_clock(parts: Sequence[Samples]) -> Samples:
     )
 
 
-def _ledger(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _provenance(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The first one's, but all remarks, all that was watched and all seconds spent."""
     together = dict(parts[0])
     together |= {name: _joined(map(str, texts)) for name in REMARKS if (texts := _found(parts, name))}

@@ -24,7 +24,7 @@ from typing import IO, Any, Self
 
 from harness.results.merge import merged
 from harness.results.record import FORMAT, Record
-from harness.results.schema import check, check_benchmarks
+from harness.results.schema import check_benchmarks, read
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
 """What opens a compressed file, by the file's first bytes."""
@@ -83,10 +83,10 @@ def _run_of(path: Path, data: bytes) -> Run:
         where = f"{path}, line {number}"
         if line is None:
             environment["torn"] = True
-        elif line.get("type") == "image":
-            images.append(_checked(where, line))
+        elif isinstance(found := _read(where, line), Record):
+            records.append(found)
         else:
-            records.append(_record(where, line))
+            images.append(found)
     return Run(environment, merged(records), images, path, records)
 
 
@@ -95,10 +95,9 @@ def first_line(path: Path) -> dict[str, Any] | None:
     try:
         with _regular(path) as file:
             line = json.loads(file.readline(_MOST_OF_FIRST_LINE))
-        check(line)
+        return line if line.get("type") == "environment" and read(line) else None
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return line if line.get("type") == "environment" else None
 
 
 _MOST_OF_FIRST_LINE = 2**24
@@ -288,21 +287,14 @@ def _environment(where: str, line: dict[str, Any]) -> dict[str, Any]:
             "use the harness that wrote it, or measure again"
         )
     # Whether this file is torn, its reader alone can tell.
-    return _checked(where, {key: value for key, value in line.items() if key != "torn"})
-
-
-def _checked(where: str, line: dict[str, Any]) -> dict[str, Any]:
-    with _located(where):
-        check(line)
+    line = {key: value for key, value in line.items() if key != "torn"}
+    _read(where, line)
     return line
 
 
-def _record(where: str, line: dict[str, Any]) -> Record:
+def _read(where: str, line: dict[str, Any]) -> Any:
     with _located(where):
-        check(line)
-        for clock in line["clocks"].values():
-            _drop_missing(clock)
-        return Record.from_json(line)
+        return read(line)
 
 
 @contextmanager
@@ -316,13 +308,6 @@ def _located(where: str) -> Iterator[None]:
         raise ValueError(f"{where}: it is nested too deeply; {_REMOVE}") from None
     except ValueError as error:
         raise ValueError(f"{where}: {str(error)[:_LONGEST_MESSAGE]}; {_REMOVE}") from error
-
-
-def _drop_missing(clock: dict[str, Any]) -> None:
-    """Leaves out the samples that were no numbers, with the blocks that they belong to."""
-    seconds, blocks = clock["seconds"], clock.get("blocks") or [0] * len(clock["seconds"])
-    there = [pair for pair in zip(seconds, blocks, strict=True) if pair[0] is not None]
-    clock["seconds"], clock["blocks"] = [pair[0] for pair in there], [pair[1] for pair in there]
 
 
 def _benchmarks(path: Path, data: bytes) -> dict[str, Any] | None:
@@ -364,5 +349,5 @@ def _benchmark_run(path: Path, document: dict[str, Any]) -> Run:
         )
     where = f"{path}, machine_info.harness"
     environment = _environment(where, {"format": FORMAT, **machine, "type": "environment"})
-    records = [_record(where, {**line, "type": "record"}) for where, line in found]
+    records = [_read(where, {**line, "type": "record"}) for where, line in found]
     return Run(environment, merged(records), [], path, records)

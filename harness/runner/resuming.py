@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from harness.results.explain import validation
+from harness.explain import mistakes
 from harness.runner.environment import differences
 
 _MOST_CHANGES = 8
@@ -62,7 +62,7 @@ def kept(path: Path, environment: Mapping[str, Any]) -> Kept:
     try:
         return Kept.model_validate(dict(environment))
     except ValidationError as error:
-        lacks = "; ".join(validation(dict(mistake), Kept) for mistake in error.errors())
+        lacks = "; ".join(mistakes(error, Kept))
         raise ValueError(
             f"{path} does not keep what a resumed run must agree with, as runs of earlier versions "
             f"({lacks}); begin a new run"

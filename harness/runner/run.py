@@ -180,5 +180,5 @@ class _Run:
         record = watched(lambda: pool.measure(trial, share), lambda: self._look(trial.case))
         wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:
-            self._allotment.spent(wall, granted, record.ledger.get("timing_seconds", 0.0))
-        return replace(record, ledger={**record.ledger, "wall_seconds": wall})
+            self._allotment.spent(wall, granted, record.provenance.get("timing_seconds", 0.0))
+        return replace(record, provenance={**record.provenance, "wall_seconds": wall})

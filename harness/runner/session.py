@@ -12,9 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from backends import REGISTRY
 from harness.devices import DeviceInfo
+from harness.explain import mistakes
 from harness.measure.photograph import image_size
 from harness.measure.pictures import pictures
-from harness.results.explain import validation
 from harness.results.runfile import Run, RunWriter, first_line, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
@@ -139,7 +139,7 @@ def _asked(path: Path, kept: Mapping[str, Any]) -> Request:
     try:
         return TypeAdapter(Request).validate_python(kept)
     except ValidationError as error:
-        wrong = "; ".join(validation(dict(mistake), resuming.Kept) for mistake in error.errors())
+        wrong = "; ".join(mistakes(error, resuming.Kept))
         raise ValueError(
             f"{path} does not say what was asked for: request.{wrong}; begin a new run"
         ) from None

@@ -52,12 +52,12 @@ class Look:
         return throttled(self.before, self.after)
 
     def as_watched(self) -> dict[str, Any]:
-        """For the ledger."""
+        """As provenance has it."""
         return {"before": self.before, "after": self.after}
 
 
 def watched(measure: Callable[[], Record], look: Callable[[], Snapshot]) -> Record:
-    """The record of a measurement with ``watch`` in its ledger; taken once more if the device was throttled.
+    """The record of a measurement with ``watch`` in its provenance; taken again if the device was throttled.
 
     Throttled again, its note says so. Only what was measured is repeated, not what was skipped or failed.
     """
@@ -66,11 +66,11 @@ def watched(measure: Callable[[], Record], look: Callable[[], Snapshot]) -> Reco
         looks.append(_watched_once(measure, look))
     record, troubles = looks[-1].record, looks[-1].troubles
     seen = [each.as_watched() for each in looks if each.before or each.after]
-    ledger = {**record.ledger, **({"watch": seen} if seen else {})}
+    provenance = {**record.provenance, **({"watch": seen} if seen else {})}
     if troubles and record.status == "ok":
         note = f"throttled while it was measured, twice: {', '.join(troubles)}"
-        ledger["note"] = "; ".join(filter(None, [record.ledger.get("note"), note]))
-    return replace(record, ledger=ledger)
+        provenance["note"] = "; ".join(filter(None, [record.provenance.get("note"), note]))
+    return replace(record, provenance=provenance)
 
 
 def _watched_once(measure: Callable[[], Record], look: Callable[[], Snapshot]) -> Look:

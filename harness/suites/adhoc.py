@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
-from harness.results.explain import validation
+from harness.explain import validation
 from harness.suites.schema import LaplaceBlock, ReductionBlock, SuiteError, load_suite
 
 MEASURE: Final = {"gpu_contexts_s": 120.0, "reference_limit_bytes": 0}
@@ -136,7 +136,7 @@ def _check(model: type[BaseModel], block: Mapping[str, Any], options: Mapping[st
 
 
 def _mistake(mistake: Mapping[str, Any], model: type[BaseModel], options: Mapping[str, str]) -> str:
-    """As :func:`harness.results.explain.validation`, by the option in place of the key."""
+    """As :func:`harness.explain.validation`, by the option in place of the key."""
     message = validation({**mistake, "loc": ()}, model)
     option = next((option for option, key in options.items() if key in mistake["loc"][:1]), None)
     return f"--{option}: {message}" if option else message

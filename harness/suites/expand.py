@@ -9,11 +9,11 @@ from typing import Literal, cast
 
 from backends import REGISTRY
 from harness.devices import DeviceInfo
+from harness.explain import unknown
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
-from harness.results.explain import unknown
 from harness.results.record import Case
 from harness.suites.schema import (
     BandwidthBlock,

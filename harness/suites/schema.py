@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,11 +19,19 @@ from pydantic import (
     model_validator,
 )
 
-from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OPS, OUTPUTS
-from harness.problems.base import MAX_ELEMENTS, require_sizes
-from harness.problems.dtypes import DTYPES
-from harness.problems.laplace import fitting_border_value
-from harness.results.explain import unknown, validation
+from harness.checked import one_of
+from harness.explain import mistakes, unknown
+from harness.problems.bandwidth import Direction
+from harness.problems.base import MAX_ELEMENTS, DtypeName, fitting
+from harness.problems.laplace import (
+    BorderName,
+    Channels,
+    ImageDtypeName,
+    MaskName,
+    OutputName,
+    fitting_border_value,
+)
+from harness.problems.reduction import OpName
 from harness.variants.axes import (
     AXES,
     CacheHint,
@@ -58,15 +65,6 @@ class SuiteError(ValueError):
     """A suite that does not exist or is not valid; the message names file, key and what is allowed."""
 
 
-def _one_of(what: str, known: Sequence[object]) -> AfterValidator:
-    def check(value: Any) -> Any:
-        if value not in known:
-            raise ValueError(unknown(what, value, known))
-        return value
-
-    return AfterValidator(check)
-
-
 def _choices(kind: str) -> PlainValidator:
     """Reads an entry of ``variants`` of a block of this ``kind``."""
 
@@ -89,13 +87,8 @@ def _pair(value: Any) -> Any:
     return value
 
 
-def _fitting(sizes: list[int]) -> list[int]:
-    require_sizes("shape", tuple(sizes))
-    return sizes
-
-
 _Positive = Annotated[int, Field(gt=0)]
-_Caches = list[Annotated[str, _one_of("cache state", ("hot", "cold"))]]
+_Caches = list[Annotated[str, one_of("cache state", ("hot", "cold"))]]
 _SOME = Field(min_length=1)
 
 
@@ -144,21 +137,21 @@ class _Block(_Table):
 class ReductionBlock(_Block):
     """Every op on every dtype in every shape, in every variant and cache state."""
 
-    ops: list[Annotated[str, _one_of("op", tuple(OPS))]] = _SOME
-    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
-    shapes: list[Annotated[list[_Positive], _SOME, AfterValidator(_fitting)]] = _SOME
+    ops: list[OpName] = _SOME
+    dtypes: list[DtypeName] = _SOME
+    shapes: list[Annotated[list[_Positive], _SOME, AfterValidator(fitting)]] = _SOME
     variants: list[Annotated[Choice, _choices("reduction")]] = Field(default=[DEFAULT], min_length=1)
 
 
 class LaplaceBlock(_Block):
     """Every mask with every border, output, dtype, number of channels and size (width, height)."""
 
-    masks: list[Annotated[str, _one_of("mask", tuple(MASKS))]] = _SOME
-    borders: list[Annotated[str, _one_of("border", BORDERS)]] = _SOME
-    outputs: list[Annotated[str, _one_of("output", OUTPUTS)]] = _SOME
-    dtypes: list[Annotated[str, _one_of("dtype", IMAGE_DTYPES)]] = _SOME
-    channels: list[Annotated[int, _one_of("number of channels", (1, 3, 4))]] = _SOME
-    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair), AfterValidator(_fitting)]] = _SOME
+    masks: list[MaskName] = _SOME
+    borders: list[BorderName] = _SOME
+    outputs: list[OutputName] = _SOME
+    dtypes: list[ImageDtypeName] = _SOME
+    channels: list[Channels] = _SOME
+    sizes: list[Annotated[list[_Positive], BeforeValidator(_pair), AfterValidator(fitting)]] = _SOME
     border_value: float = 0.0
     variants: list[Annotated[Choice, _choices("laplace")]] = Field(default=[DEFAULT], min_length=1)
 
@@ -222,8 +215,8 @@ class BandwidthBlock(_Block):
     The kernels move raw words, so that dtypes of one size run the same code: their spread is the noise.
     """
 
-    directions: list[Annotated[str, _one_of("direction", DIRECTIONS)]] = _SOME
-    dtypes: list[Annotated[str, _one_of("dtype", tuple(DTYPES))]] = _SOME
+    directions: list[Direction] = _SOME
+    dtypes: list[DtypeName] = _SOME
     source_bytes: list[Annotated[int, Field(ge=8, le=MAX_ELEMENTS)]] = _SOME
     gpu: Annotated[Sweep, _completed_by(_GPU_STUDY)] = _GPU_STUDY
     cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
@@ -335,5 +328,4 @@ def parse_suite(name: str, text: str) -> Suite:
     try:
         return Suite.model_validate({"name": Path(name).stem if is_path(name) else name, **data})
     except ValidationError as error:
-        lines = [f"{where}: {validation(dict(mistake), Suite)}" for mistake in error.errors()]
-        raise SuiteError("\n".join(lines)) from None
+        raise SuiteError("\n".join(f"{where}: {each}" for each in mistakes(error, Suite))) from None

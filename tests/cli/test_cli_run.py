@@ -119,7 +119,7 @@ def test_run_in_several_processes_with_controls(harness: Harness) -> None:
     (pair,) = twins(run.records)
     assert pair[1].case.role == "control"
     assert set(pair[1].clocks["queue"].blocks) == {0, 1}
-    assert pair[1].ledger["watch"][0]["before"]["load"] >= 0
+    assert pair[1].provenance["watch"][0]["before"]["load"] >= 0
 
 
 def test_a_device_that_is_being_measured_is_refused(harness: Harness) -> None:

@@ -70,7 +70,7 @@ def test_poison_is_no_zero(any_backend: Backend, problem: Problem, host: Array) 
 
 
 @all_problems
-def test_the_ledger_of_own_kernels(own_backend: Backend, problem: Problem) -> None:
+def test_the_provenance_of_own_kernels(own_backend: Backend, problem: Problem) -> None:
     _, uploaded = sources_of(own_backend, problem, 1)
     variant = own_backend.default_variant(problem)
     with own_backend.prepare(problem, variant, uploaded) as prepared:

@@ -199,7 +199,7 @@ def lines() -> tuple[dict[str, Any], ...]:
         "launch": Samples((1e-7,)),
         "event": Samples((1e-6,)),
     }
-    ledger: dict[str, Any] = {
+    provenance: dict[str, Any] = {
         "launches": [{"kernel": "reduce", "num_groups": [4], "group_size": [64]}],
         "note": "",
     }
@@ -211,12 +211,9 @@ def lines() -> tuple[dict[str, Any], ...]:
             path, {"suite": "s", "command": "harness run", "devices": [device], "missing": {}}
         ) as writer:
             reduction = Case("opencl", 0, Reduction("min", "int32", (7,)), ReductionVariant())
-            writer.write(Record(reduction, "ok", "", 0.0, 0.0, clocks, ledger))
-            writer.write(
-                Record(
-                    Case("opencl", 0, problem, LibraryVariant(), "cold"), "ok", "", 0.0, 0.0, clocks, ledger
-                )
-            )
+            writer.write(Record(reduction, "ok", "", 0.0, 0.0, clocks, provenance))
+            cold = Case("opencl", 0, problem, LibraryVariant(), "cold")
+            writer.write(Record(cold, "ok", "", 0.0, 0.0, clocks, provenance))
             writer.write(Record(Case("cuda", 0, problem, LibraryVariant()), "failed", "it fell over"))
             writer.write_image(
                 {"title": "original", "backend": "b", "device": "d", "caption": "c", "png": "AAAA"}

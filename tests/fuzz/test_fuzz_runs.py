@@ -94,7 +94,7 @@ def run_lines() -> list[Line]:
 
 
 def whole(original: Record) -> Record:
-    """The record with every entry that a ledger may have."""
+    """The record with every entry that a provenance may have."""
     launch = {
         "kernel": "k",
         "num_groups": [264],
@@ -103,14 +103,14 @@ def whole(original: Record) -> Record:
         "registers": 32,
         "spills": 0,
     }
-    ledger = {
+    provenance = {
         "launches": [launch], "kernels": [launch, launch], "source_hash": "abc", "build_options": ["-O3"],
         "accumulator": "int64", "submission": "in_order queue", "calls_per_result": 1, "bytes_moved": 9,
         "note": "a note", "sources": 1, "verified_after": True, "disagreement": "", "timing_seconds": 0.5,
         "wall_seconds": 0.6, "gate": "kernel", "transfers": 0, "no_kernel_clock": "none",
         "watch": [{"before": {"mhz": 1}, "after": {}}],
     }  # fmt: skip
-    return replace(original, ledger={**ledger, **original.ledger})
+    return replace(original, provenance={**provenance, **original.provenance})
 
 
 @cache

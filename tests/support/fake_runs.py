@@ -48,6 +48,6 @@ def faults(monkeypatch: pytest.MonkeyPatch, **wanted: str) -> None:
 def only(found: Run, op: str) -> Record:
     """The record of one op; all others must be measured and right."""
     assert [record.case for record in found.records] == CASES
-    assert all(record.status == "ok" for record in found.records if record.case.problem.op != op)  # type: ignore[attr-defined]
-    (record,) = (record for record in found.records if record.case.problem.op == op)  # type: ignore[attr-defined]
+    assert all(record.status == "ok" for record in found.records if record.case.problem.op != op)  # type: ignore[union-attr]
+    (record,) = (record for record in found.records if record.case.problem.op == op)  # type: ignore[union-attr]
     return record

@@ -130,8 +130,8 @@ def test_a_time_is_known_as_well_as_its_contexts_agree(medians: tuple[float, ...
 
 def test_one_group_leaves_no_parts() -> None:
     alone = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
-    launch = {"kernel": "reduce", "num_groups": [1], "group_size": [256]}
-    run = run_of(replace(alone, ledger={**alone.ledger, "launches": [launch]}))
+    launch = {"kernel": "reduce", "num_groups": (1,), "group_size": (256,)}
+    run = run_of(replace(alone, provenance={**alone.provenance, "launches": [launch]}))
     assert row_of(frame(run))["location"] == "device"
 
 

@@ -89,8 +89,8 @@ def test_a_record_tells_of_kernels_and_contradictions(monkeypatch: pytest.Monkey
     )
     assert record.status == "ok"
     assert record.clocks["kernel"].seconds == (90e-6,) * 3
-    assert "by the kernel clock" in record.ledger["disagreement"]
-    assert [kernel["kernel"] for kernel in record.ledger["kernels"]] == ["a", "b"]
+    assert "by the kernel clock" in record.provenance["disagreement"]
+    assert [kernel["kernel"] for kernel in record.provenance["kernels"]] == ["a", "b"]
 
 
 def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,5 +101,5 @@ def test_a_profiler_that_fails_costs_only_its_clock(monkeypatch: pytest.MonkeyPa
     )
     assert record.status == "ok"
     assert "kernel" not in record.clocks
-    assert record.ledger["no_kernel_clock"] == "no privileges"
-    assert record.ledger["disagreement"] == ""
+    assert record.provenance["no_kernel_clock"] == "no privileges"
+    assert record.provenance["disagreement"] == ""

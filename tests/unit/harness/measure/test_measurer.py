@@ -54,7 +54,7 @@ def test_a_record_says_what_held_its_calls_back(synchronous: bool, gate: str) ->
     backend = FakeBackend(FakeClock(), synchronous=synchronous)
     backend.gate_kind = "kernel"
     record = Measurer(backend, backend.clock.time).measure(CASE, FOUR)
-    assert record.ledger["gate"] == gate
+    assert record.provenance["gate"] == gate
 
 
 @pytest.mark.parametrize("primary_only", [False, True])
@@ -157,15 +157,15 @@ def test_cold_sources_pass_the_cache_as_far_as_memory_allows(
     measuring = measurer(FakeClock())
     monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
     case = Case("fake", 0, Reduction("max", "int32", (500,)), LibraryVariant(), "cold")
-    ledger = measuring.measure(case, FOUR).ledger
-    assert ledger["sources"] == count
-    assert bool(ledger["note"]) == (count < 9), "a cold case that stays in the cache must say so"
+    provenance = measuring.measure(case, FOUR).provenance
+    assert provenance["sources"] == count
+    assert bool(provenance["note"]) == (count < 9), "a cold case that stays in the cache must say so"
 
 
 def test_the_clocks_of_a_cold_case_use_each_source_in_its_turn() -> None:
     backend = FakeBackend(FakeClock())
     case = replace(CASE, problem=Reduction("max", "int32", (500,)), cache="cold")
-    assert Measurer(backend, backend.clock.time).measure(case, FOUR).ledger["sources"] == 9
+    assert Measurer(backend, backend.clock.time).measure(case, FOUR).provenance["sources"] == 9
     verified, unlike = list(range(9)), [9, 9, 0]
     assert backend.order[:9] == verified
     assert backend.order[-12:] == unlike + verified

@@ -55,7 +55,7 @@ def test_a_record_says_how_much_was_taken(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("harness.measure.placement.padding", lambda *_: three)
     for shifts, expected in ((True, 3), (False, None)):
         record = Measurer(backend, shifts=shifts).measure(CASES[0], every_clock(3, 0.01))
-        assert record.ledger.get("padding_bytes") == expected
+        assert record.provenance.get("padding_bytes") == expected
 
 
 def test_only_devices_with_several_contexts_shift(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The fairness ledger: what a record says of what was timed."""
+"""Provenance: what a record says of what was timed."""
 
 from __future__ import annotations
 
@@ -33,15 +33,21 @@ def test_a_record_says_what_was_timed() -> None:
     case = Case("opencl", 0, Reduction("sum", "int32", (50_000,)), ReductionVariant(group_size=4, groups=2))
     with open_backend("opencl") as backend:
         record = Measurer(backend).measure(case, every_clock(3, 0.05))
-    ledger = record.ledger
+    provenance = record.provenance
     assert record.status == "ok"
-    assert ledger["build_options"][0] == "-cl-std=CL1.2"
-    assert (ledger["accumulator"], ledger["bytes_moved"]) == ("int64", 200_000)
-    assert (ledger["calls_per_result"], ledger["result_location"]) == (1, "device")
-    first, *others = (launch["kernel"] for launch in ledger["launches"])
+    assert provenance["build_options"][0] == "-cl-std=CL1.2"
+    assert (provenance["accumulator"], provenance["bytes_moved"]) == ("int64", 200_000)
+    assert (provenance["calls_per_result"], provenance["result_location"]) == (1, "device")
+    first, *others = (launch["kernel"] for launch in provenance["launches"])
     # How often the groups' results are merged depends on how many compute units there are.
     assert (first, set(others)) == ("reduce", {"merge"})
-    assert set(ledger["launches"][0]) >= {"num_groups", "group_size", "local_bytes", "registers", "spills"}
-    assert ledger["gate"] in ("kernel", "user event")
-    assert "kernels" not in ledger, "OpenCL has no profiler here"
+    assert set(provenance["launches"][0]) >= {
+        "num_groups",
+        "group_size",
+        "local_bytes",
+        "registers",
+        "spills",
+    }
+    assert provenance["gate"] in ("kernel", "user event")
+    assert "kernels" not in provenance, "OpenCL has no profiler here"
     assert {"event", "launch_event"} <= set(record.clocks)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.ndimage
+from pydantic import TypeAdapter
 
 from harness.problems import (
     BORDERS,
@@ -18,13 +19,13 @@ from harness.problems import (
     OUTPUTS,
     Array,
     Laplace,
-    problem_from_json,
-    problem_to_json,
+    Problem,
 )
 from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.results.runfile import strict_json
 from tests.support.checks import pairwise, spelled
 
+PLAIN: TypeAdapter[Problem] = TypeAdapter(Problem)
 _SCIPY_MODES = {
     "constant": "constant",
     "replicate": "nearest",
@@ -145,7 +146,7 @@ def test_a_border_value_that_the_border_ignores_does_nothing(dtype: str, value: 
     plain = Laplace("four", "replicate", "laplacian", dtype, 4, 5)
     assert ignoring == plain
     assert hash(ignoring) == hash(plain)
-    assert problem_to_json(ignoring) == problem_to_json(plain)
+    assert PLAIN.dump_python(ignoring) == PLAIN.dump_python(plain)
     image = plain.make_source(seed=11)
     np.testing.assert_array_equal(ignoring.reference(image), plain.reference(image))
     assert math.isfinite(ignoring.tolerance(image))
@@ -154,7 +155,7 @@ def test_a_border_value_that_the_border_ignores_does_nothing(dtype: str, value: 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.0, 0.1, 7, np.float32(0.1)])
 def test_a_border_value_comes_through_a_run_file(value: float) -> None:
     problem = Laplace("four", "constant", "laplacian", "float32", 4, 5, border_value=value)
-    read = problem_from_json(json.loads(strict_json(problem_to_json(problem))))
+    read = PLAIN.validate_python(json.loads(strict_json(PLAIN.dump_python(problem))))
     assert read == problem
     assert {problem: "found"}[read] == "found"
     np.testing.assert_array_equal(read.border_value, problem.border_value)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from harness.explain import mistakes
 from harness.problems import (
     DIRECTIONS,
     OPS,
@@ -17,8 +21,6 @@ from harness.problems import (
     MinMaxLoc,
     Problem,
     Reduction,
-    problem_from_json,
-    problem_to_json,
 )
 from harness.problems.base import MAX_AXES, compare
 from harness.problems.dtypes import DTYPES, dtype_of
@@ -26,6 +28,7 @@ from harness.problems.operations import sum_of
 from harness.problems.sources import with_extremes, with_zeros
 from tests.support.checks import key_of
 
+PLAIN: TypeAdapter[Problem] = TypeAdapter(Problem)
 PROBLEMS: list[Problem] = [
     Reduction("minmax", "uint8", (5, 7)),
     Reduction("sum", "float16", (3,)),
@@ -260,8 +263,7 @@ def test_a_checksum_by_hand() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.label)
 def test_plain_data_and_back(problem: Problem) -> None:
-    data = json.loads(json.dumps(problem_to_json(problem)))
-    again = problem_from_json(data)
+    again = PLAIN.validate_python(json.loads(json.dumps(PLAIN.dump_python(problem))))
     assert again == problem
     assert hash(again) == hash(problem)
 
@@ -286,34 +288,66 @@ GEOMETRIES: list[Any] = [
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"kind": "sort"}, "kind 'sort' is unknown; known are reduction"),
-        ({"kind": "reduction", "op": "sum"}, "missing"),
-        ({"kind": "reduction", "op": "sum", "dtype": "int8", "shape": [1], "x": 1}, "unexpected"),
+        ({"kind": "sort"}, "kind 'sort' is unknown; allowed are reduction"),
+        ({"kind": ["sort"]}, r"kind .* is unknown; allowed are reduction"),
+        ({"op": "sum", "dtype": "int8", "shape": [1]}, "kind: is missing"),
+        ({"kind": "reduction", "op": "sum"}, r"dtype: is missing; reduction\.shape: is missing"),
+        (
+            {"kind": "reduction", "op": "sum", "dtype": "int8", "shape": [1], "x": 1},
+            "x: is unknown; leave it out",
+        ),
         ({"kind": "reduction", "op": "median", "dtype": "int8", "shape": [1]}, "op 'median' is unknown"),
         ({"kind": "reduction", "op": "sum", "dtype": "int4", "shape": [1]}, "dtype 'int4' is unknown"),
         ({"kind": "bandwidth", "direction": "write", "dtype": "int8", "size": 1}, "direction 'write'"),
-        ({"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 0}, "size 0 is not positive"),
+        (
+            {"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 0},
+            "size: .* greater than or equal to 1, not 0",
+        ),
+        ({"kind": "bandwidth", "direction": "copy", "dtype": "int8", "size": 2**60}, "size: .* less than"),
         *(
-            ({"kind": "reduction", "op": "min", "dtype": "int8", "shape": shape}, rf"shape {said}: {why}")
-            for shape, said, why in (
-                (None, "None", "each must be an integer"),
-                ([None], r"\(None,\)", "each must be an integer"),
-                ([9, -1], r"\(9, -1\)", "each must be an integer, and none negative"),
-                ([True], r"\(True,\)", "each must be an integer"),
-                ([2**30, 2**30], r"\(1073741824, 1073741824\)", "more than 72057594037927936 elements"),
-                ([0, 2**60], r"\(0, 1152921504606846976\)", "more than 72057594037927936 elements"),
-                ([1] * 71, r"\(1, .*\)", f"71 axes; NumPy has at most {MAX_AXES}"),
+            ({"kind": "reduction", "op": "min", "dtype": "int8", "shape": shape}, f"shape{said}")
+            for shape, said in (
+                (None, ": should be a valid tuple, not None"),
+                ([None], r"\[0\]: should be a valid integer, not None"),
+                ([9, -1], r"\[1\]: should be greater than or equal to 0, not -1"),
+                ([True], r"\[0\]: should be a valid integer, not True"),
+                ([4.0], r"\[0\]: should be a valid integer, not 4.0"),
+                ([2**30, 2**30], r": .*\(1073741824, 1073741824\): more than 72057594037927936 elements"),
+                ([0, 2**60], r": .*\(0, 1152921504606846976\): more than 72057594037927936 elements"),
+                ([1] * 71, rf": .*\(1, .*\): 71 axes; NumPy has at most {MAX_AXES}"),
             )
         ),
-        *(
-            ({"kind": "empty", "geometry": geometry}, "geometry .*: each launch has a number")
-            for geometry in GEOMETRIES
-        ),
+        *(({"kind": "empty", "geometry": geometry}, r"empty\.geometry.*: ") for geometry in GEOMETRIES),
     ],
 )
 def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        problem_from_json(data)
+    with pytest.raises(ValidationError) as caught:
+        PLAIN.validate_python(data)
+    assert re.search(message, "; ".join(mistakes(caught.value)))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Reduction("min", "int8", (4.0,)), "shape[0]: should be a valid integer, not 4.0"),  # type: ignore[arg-type]
+        (lambda: Reduction("min", "int8", (True,)), "shape[0]: should be a valid integer, not True"),
+        (lambda: Reduction("min", b"int8", (4,)), "dtype b'int8' is unknown; allowed are uint8"),  # type: ignore[arg-type]
+        (lambda: Bandwidth("copy", "int8", size=4.0), "size: should be a valid integer, not 4.0"),  # type: ignore[arg-type]
+        (lambda: Reduction("mni", "int8", (4,)), f"op 'mni' is unknown; allowed are {', '.join(OPS)}; did"),
+        (lambda: Reduction("min", "int8", kind="laplace"),  # type: ignore[arg-type,call-arg]
+         "shape: is missing; kind: should be 'reduction', not 'laplace'"),
+        (lambda: Laplace("four", "wrap", "laplacian", "uint8", 0, 3.0, 2),  # type: ignore[arg-type]
+         "height: should be greater than or equal to 1, not 0; width: should be a valid integer, not 3.0; "
+         "channels: number of channels 2 is unknown; allowed are 1, 3, 4"),
+        (lambda: Laplace("four", "wrap", "laplacian", "uint8", 2**40, 2**40), f"shape {(2**40, 2**40)}: "),
+        (lambda: Empty(()), "geometry: is empty; at least one value is needed"),
+    ],
+)  # fmt: skip
+def test_what_python_makes_is_checked_as_strictly(make: Callable[[], Problem], message: str) -> None:
+    """In one line, by the names of the arguments."""
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as caught:
+        make()
+    assert "\n" not in str(caught.value)
 
 
 def test_dtype_of() -> None:

@@ -97,7 +97,7 @@ def test_of_a_case_measured_again_the_last_record_counts() -> None:
 
 def test_what_was_timed_otherwise_is_noted() -> None:
     a, b = measured(1e-6, location="device"), measured(1e-6, location="host", note="host-bound")
-    a.ledger["source_hash"], b.ledger["source_hash"] = "1", "2"
+    a.provenance["source_hash"], b.provenance["source_hash"] = "1", "2"
     (pair,) = one(a, b).matched
     assert pair.notes == "B: host-bound; another kernel source; another place of the result"
 

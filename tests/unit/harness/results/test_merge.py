@@ -30,12 +30,12 @@ def test_samples_are_joined_and_know_their_process() -> None:
 
 
 def test_processes_that_were_held_back_differently_say_so() -> None:
-    (found,) = merged([record(n, 1.0, ledger={"gate": gate}) for n, gate in enumerate(("kernel", "kernel"))])
-    assert found.ledger["gate"] == "kernel"
-    (found,) = merged(
-        [record(n, 1.0, ledger={"gate": gate}) for n, gate in enumerate(("kernel", "user event", "kernel"))]
-    )
-    assert found.ledger["gate"] == "kernel; user event"
+    for gates, told in (
+        (("kernel", "kernel"), "kernel"),
+        (("kernel", "user event", "kernel"), "kernel; user event"),
+    ):
+        (found,) = merged([record(n, 1.0, provenance={"gate": gate}) for n, gate in enumerate(gates)])
+        assert found.provenance["gate"] == told
 
 
 def test_cases_keep_their_order() -> None:
@@ -57,14 +57,14 @@ def test_the_gravest_outcome_is_the_cases_and_what_was_measured_stays(status: An
     assert found.clocks["queue"].seconds == (1.0,)
 
 
-def test_of_the_ledger_notes_watch_and_seconds_are_of_all() -> None:
-    ledgers = [
+def test_of_the_provenance_notes_watch_and_seconds_are_of_all() -> None:
+    provenances = [
         {"launches": [1], "note": "a", "watch": [{"before": {}}], "timing_seconds": 0.5, "wall_seconds": 1.0},
         {"launches": [1], "note": "b", "watch": [{"after": {}}], "timing_seconds": 0.25, "wall_seconds": 2.0},
         {"launches": [1], "note": "a"},
     ]
-    (found,) = merged([record(i, 1.0, ledger=ledger) for i, ledger in enumerate(ledgers)])
-    assert found.ledger == {
+    (found,) = merged([record(i, 1.0, provenance=provenance) for i, provenance in enumerate(provenances)])
+    assert found.provenance == {
         "launches": [1],
         "note": "a; b",
         "watch": [{"before": {}}, {"after": {}}],
@@ -112,7 +112,7 @@ def test_blocks_of_another_length_are_refused() -> None:
 def test_records_that_do_not_fit_are_refused_with_their_file(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     with RunWriter(path, {}) as writer:
-        writer.write(record(0, 1.0, ledger={"wall_seconds": "long"}))
-        writer.write(record(1, 1.0, ledger={"wall_seconds": 1.0}))
-    with pytest.raises(ValueError, match=r"run\.jsonl, line 2: ledger\.wall_seconds"):
+        writer.write(record(0, 1.0, provenance={"wall_seconds": "long"}))
+        writer.write(record(1, 1.0, provenance={"wall_seconds": 1.0}))
+    with pytest.raises(ValueError, match=r"run\.jsonl, line 2: provenance\.wall_seconds"):
         load_run(path)

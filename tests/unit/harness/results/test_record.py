@@ -44,7 +44,7 @@ def whole() -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("key", ["case", "status", "reason", "error", "tolerance", "clocks", "ledger"])
+@pytest.mark.parametrize("key", ["case", "status", "reason", "error", "tolerance", "clocks", "provenance"])
 def test_a_missing_key_is_named(key: str) -> None:
     data = whole()
     del data[key]
@@ -69,7 +69,20 @@ def test_a_missing_key_of_the_case_is_named(key: str) -> None:
         (("case", "variant", "kind"), "magic", "magic"),
         (("case", "variant", "surplus"), 1, "surplus"),
         (("clocks",), {"queue": {"seconds": ["x"], "calls": 1, "note": ""}}, "x"),
-        (("clocks",), [], "items"),
+        (("clocks",), [], "clocks: should be a table"),
+        (("case", "device"), "1", "case.device: should be a valid integer, not '1'"),
+        (("case", "device"), True, "case.device: should be a valid integer, not True"),
+        (("case", "cache"), "warm", "case.cache: should be 'hot' or 'cold', not 'warm'"),
+        (("case", "variant"), {"kind": "reduction", "vector_width": 4.0}, "vector_width: .*not 4.0"),
+        (("process",), 1.0, "process: should be a valid integer, not 1.0"),
+        (("tolerance",), "0", "tolerance: should be a valid number, not '0'"),
+        (("reason",), 5, "reason: should be a valid string, not 5"),
+        (("status",), "done", "status: should be 'ok', .*, not 'done'"),
+        (
+            ("clocks",),
+            {"queue": {"seconds": [1.0], "calls": 2.0, "note": ""}},
+            "queue.calls: .*not 2.0",
+        ),
     ],
 )
 def test_a_value_that_is_not_known_is_named(where: tuple[str, ...], value: Any, named: str) -> None:
@@ -80,3 +93,24 @@ def test_a_value_that_is_not_known_is_named(where: tuple[str, ...], value: Any, 
     place[where[-1]] = value
     with pytest.raises(ValueError, match=named):
         Record.from_json(data)
+
+
+def test_what_was_called_ledger_is_provenance() -> None:
+    told = {
+        "note": "a note",
+        "launches": [{"kernel": "k", "num_groups": [4], "group_size": [64], "spills": 0}],
+    }
+    data = {**whole(), "ledger": told}
+    assert data.pop("provenance") == {}
+    record = Record.from_json(data)
+    assert record.provenance["note"] == "a note"
+    assert record.provenance["launches"][0]["spills"] == 0
+    assert Record.from_json(record.to_json()) == record
+    with pytest.raises(ValueError, match=r"ledger\.note: should be a valid string, not 5"):
+        Record.from_json({**data, "ledger": {"note": 5}})
+
+
+def test_before_a_process_had_several_blocks_it_was_one() -> None:
+    data = {**whole(), "process": 3}
+    del data["block"]
+    assert Record.from_json(data).block == 3

@@ -154,7 +154,7 @@ def test_deep_nesting_is_refused(tmp_path: Path, opening: str, where: str) -> No
 def test_nesting_that_the_parser_takes_is_read_or_refused(path: Path, depth: int) -> None:
     """Before the parser comes to its end, what checks and describes a value may have come to its own."""
     lines = path.read_text().splitlines()
-    for key in ("reason", "status", "extra", "ledger"):
+    for key in ("reason", "status", "extra", "provenance"):
         line = json.loads(lines[1])
         line[key] = "DEEP"
         text = json.dumps(line).replace('"DEEP"', "[" * depth + "]" * depth)
@@ -213,8 +213,13 @@ def test_a_malformed_pytest_benchmark_file_is_refused(
         ({"clocks": {"queue": {"seconds": [1e300], "calls": 1, "note": ""}}},
          r"clocks.queue.seconds\[0\]: should be less"),
         ({"clocks": {"\x1b[31m": 5}}, r"clocks.'\\x1b\[31m': should be a table"),
-        ({"ledger": {"watch": "text"}}, "ledger.watch: should be a valid list, not 'text'"),
-        ({"ledger": {"timing_seconds": "1"}}, "ledger.timing_seconds: should be a valid number, not '1'"),
+        ({"provenance": {"watch": "text"}}, "provenance.watch: should be a valid list, not 'text'"),
+        ({"provenance": {"launches": 5}}, "provenance.launches: should be a valid list, not 5"),
+        ({"provenance": {"launches": [{"kernel": "k", "num_groups": [0], "group_size": [1]}]}},
+         r"provenance.launches\[0\].num_groups\[0\]: should be greater than 0, not 0"),
+        ({"provenance": {"calls_per_result": "three"}}, "provenance.calls_per_result: should be a valid int"),
+        ({"provenance": {"gate": 1}}, "provenance.gate: should be a valid string, not 1"),
+        ({"provenance": {"wall_seconds": "1"}}, "provenance.wall_seconds: should be a valid number, not '1'"),
         ({"status": "a" * 10**6}, r"status: should be 'ok'.*\.\.\."),
     ],
 )  # fmt: skip

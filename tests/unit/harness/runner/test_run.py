@@ -38,8 +38,8 @@ def test_every_case_is_measured_by_every_clock_and_verified(tmp_path: Path) -> N
         assert record.status == "ok"
         assert set(record.clocks) == {"queue", "launch", "launch_event", "round_trip", "event"}
         assert all(seconds > 0 for clock in record.clocks.values() for seconds in clock.seconds)
-        assert record.ledger["launches"][0]["kernel"] == "fake"
-        assert record.ledger["verified_after"] is True
+        assert record.provenance["launches"][0]["kernel"] == "fake"
+        assert record.provenance["verified_after"] is True
         assert record.error == 0.0
         assert isinstance(record.case.problem, Reduction)
         # Squares of 32 bits are added in float64.
@@ -236,7 +236,7 @@ def test_cold_calls_rotate_over_sources_past_the_cache(tmp_path: Path) -> None:
     cases = [Case("fake", 0, Reduction("min", "int32", (n,)), LibraryVariant(), "cold") for n in (500, 10**6)]
     found = run(tmp_path, planned(cases))
     # The fake device has 4 KiB of cache: 16 KiB are passed by 9 sources of 2 000 bytes, or at least by two.
-    assert [record.ledger["sources"] for record in found.records] == [9, 2]
+    assert [record.provenance["sources"] for record in found.records] == [9, 2]
 
 
 def test_resume_measures_what_is_left(tmp_path: Path) -> None:
@@ -255,8 +255,8 @@ def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
         run_cases(planned(CASES[:1]), writer, look=lambda _: {"reasons": ["power brake"]})
     (record,) = load_run(tmp_path / "run.jsonl").records
     assert record.status == "ok"
-    assert record.ledger["note"] == "throttled while it was measured, twice: power brake"
-    assert len(record.ledger["watch"]) == 2
+    assert record.provenance["note"] == "throttled while it was measured, twice: power brake"
+    assert len(record.provenance["watch"]) == 2
 
 
 def test_the_workers_of_a_run_share_the_references(tmp_path: Path) -> None:

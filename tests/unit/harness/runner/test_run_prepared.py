@@ -125,4 +125,4 @@ def test_preparing_counts_as_a_cases_cost(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Worker, "answer", late)
     found = run(tmp_path, planned(BESIDE[:2]))
     # Twice half a second, shared by two.
-    assert all(record.ledger["wall_seconds"] > 0.5 for record in found.records)
+    assert all(record.provenance["wall_seconds"] > 0.5 for record in found.records)

@@ -43,7 +43,7 @@ def test_a_case_is_measured_in_several_fresh_processes(
             assert set(clock.blocks) == ({0, 1, 2} if name in ("queue", "launch") else {0})
             assert len(clock.seconds) <= 9
             assert clock.stopped
-        assert record.ledger["wall_seconds"] > record.ledger["timing_seconds"] > 0
+        assert record.provenance["wall_seconds"] > record.provenance["timing_seconds"] > 0
     assert [(step.done, step.total) for step in told] == [(i, 6) for i in range(7)]
 
 
@@ -108,7 +108,7 @@ def test_every_round_has_a_fresh_context(
         assert record.status == "ok"
         assert set(record.clocks["queue"].blocks) == set(record.clocks["launch"].blocks) == set(range(6))
         assert set(record.clocks["round_trip"].blocks) == {0}
-        assert record.ledger["launches"]
+        assert record.provenance["launches"]
     samples = [share["queue"].samples for share in shares]
     assert samples == [5] * 2 + [2] * 10, "nine by two processes in the first round, else by six rounds"
 

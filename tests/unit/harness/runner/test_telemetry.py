@@ -16,7 +16,7 @@ from harness.variants.axes import LibraryVariant
 
 CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), LibraryVariant())
 PCI = "0000:3b:00.0"
-OK = Record(CASE, "ok", ledger={"note": "cold"})
+OK = Record(CASE, "ok", provenance={"note": "cold"})
 HOT: Snapshot = {"reasons": ["idle", "thermal slowdown by hardware"]}
 CALM: Snapshot = {"reasons": ["idle", "application clocks", "power cap"]}
 
@@ -151,20 +151,20 @@ def run(looks: list[Snapshot], record: Record = OK) -> tuple[Record, int]:
 def test_a_calm_device_is_measured_once_and_the_states_are_kept() -> None:
     record, times = run([CALM, CALM])
     assert times == 1
-    assert record.ledger == {"note": "cold", "watch": [{"before": CALM, "after": CALM}]}
+    assert record.provenance == {"note": "cold", "watch": [{"before": CALM, "after": CALM}]}
 
 
 def test_a_throttled_case_is_measured_once_more() -> None:
     record, times = run([CALM, HOT, CALM, CALM])
     assert times == 2
-    assert record.ledger["note"] == "cold"
-    assert len(record.ledger["watch"]) == 2
+    assert record.provenance["note"] == "cold"
+    assert len(record.provenance["watch"]) == 2
 
 
 def test_throttled_twice_it_is_marked() -> None:
     record, times = run([HOT, HOT, HOT, HOT])
     assert times == 2
-    assert record.ledger["note"] == (
+    assert record.provenance["note"] == (
         "cold; throttled while it was measured, twice: thermal slowdown by hardware"
     )
 
@@ -172,8 +172,8 @@ def test_throttled_twice_it_is_marked() -> None:
 def test_what_failed_is_not_repeated() -> None:
     record, times = run([HOT, HOT], Record(CASE, "failed", "lost"))
     assert times == 1
-    assert "note" not in record.ledger
+    assert "note" not in record.provenance
 
 
-def test_a_device_that_tells_nothing_leaves_the_ledger_as_it_was() -> None:
+def test_a_device_that_tells_nothing_leaves_the_provenance_as_it_was() -> None:
     assert run([{}, {}])[0] == OK

@@ -124,7 +124,7 @@ def test_limits_can_be_left_out(tmp_path: Path) -> None:
 def test_sizes_of_images_are_width_and_height(tmp_path: Path) -> None:
     text = _laplace("[[640, 480], [17, 3]]")
     cases = _compared(expand(_suite(tmp_path, text), [NUMPY]))
-    assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[attr-defined]
+    assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[union-attr]
 
 
 def test_the_border_value_is_the_suites(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
     text = _reduction(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
     suite = _suite(tmp_path, text)
     reasons = {
-        (case.backend, case.problem.dtype): skip_reason(case, NUMPY, suite)  # type: ignore[attr-defined]
+        (case.backend, case.problem.dtype): skip_reason(case, NUMPY, suite)  # type: ignore[union-attr]
         for case in _compared(expand(suite, [NUMPY, CUPY]))
     }
     assert "reference_limit_bytes" in (reasons.pop(("numpy", "int32")) or "")

@@ -88,7 +88,7 @@ def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
     [
         ('ops = ["maxx"]', ["reduction[1].ops[0]", "'maxx'", "count_nonzero", "did you mean 'max'"]),
         ('dtypes = ["int23"]', ["reduction[1].dtypes[0]", "'int23'", "uint8", "did you mean 'int32'"]),
-        ('dtypes = ["int32", 3]', ["reduction[1].dtypes[1]", "valid string", "3"]),
+        ('dtypes = ["int32", 3]', ["reduction[1].dtypes[1]", "dtype 3 is unknown", "uint8"]),
         ("shapes = [[0, 5]]", ["reduction[1].shapes[0][0]", "greater than 0", "not 0"]),
         ("shapes = [[]]", ["reduction[1].shapes[0]", "is empty"]),
         ("ops = []", ["reduction[1].ops", "is empty"]),

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
 
 _Loc = Sequence[int | str]
 
 _SHORT = reprlib.Repr()
 """Writes what somebody else's file holds, however deep or long it is."""
 _SHORT.maxstring = _SHORT.maxother = 200
+_MOST_MISTAKES = 100
+"""That are told one by one."""
 
 
 def unknown(what: str, value: object, known: Iterable[object]) -> str:
@@ -22,29 +24,52 @@ def unknown(what: str, value: object, known: Iterable[object]) -> str:
     names = [str(name) for name in known]
     near = difflib.get_close_matches(value, names, n=1) if isinstance(value, str) else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{what} {value!r} is unknown; allowed are {', '.join(names)}{hint}"
+    return f"{what} {_SHORT.repr(value)} is unknown; allowed are {', '.join(names)}{hint}"
 
 
-def validation(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+def mistakes(
+    error: ValidationError, model: type[BaseModel] | None = None, arguments: Sequence[str] = ()
+) -> list[str]:
+    """All that pydantic found wrong with data for ``model``; of very many mistakes their number alone.
+
+    ``arguments`` are the names of a constructor's positional ones.
+    """
+    if (count := error.error_count()) > _MOST_MISTAKES:
+        return [f"{count} values are of another kind than expected"]
+    names: dict[Any, str] = dict(enumerate(arguments))
+    found: list[dict[str, Any]] = [dict(mistake) for mistake in error.errors(include_url=False)]
+    for mistake in found:
+        mistake["loc"] = (*(names.get(key, key) for key in mistake["loc"][:1]), *mistake["loc"][1:])
+    return [validation(mistake, model) for mistake in found]
+
+
+def validation(mistake: Mapping[str, Any], model: type[BaseModel] | None = None) -> str:
     """One of pydantic's errors about data for ``model``: the key's path, what is wrong, what is allowed."""
     loc: _Loc = mistake["loc"]
     key = _path(loc)
     match mistake["type"]:
-        case "extra_forbidden":
+        case "extra_forbidden" if model is not None:
             key, message = _path(loc[:-1]), unknown("key", loc[-1], _keys_at(model, loc[:-1]))
+        case "unexpected_keyword_argument":
+            message = "is unknown; leave it out"
         case "missing":
             message = "is missing"
         case "too_short":
             message = "is empty; at least one value is needed"
         case "value_error":
             message = str(mistake["ctx"]["error"])
-        case "model_type" | "dict_type":
+        case "union_tag_invalid":
+            known = mistake["ctx"]["expected_tags"].replace("'", "").split(", ")
+            message = unknown(mistake["ctx"]["discriminator"].strip("'"), mistake["ctx"]["tag"], known)
+        case "union_tag_not_found":
+            key, message = _path((*loc, mistake["ctx"]["discriminator"].strip("'"))), "is missing"
+        case "model_type" | "dict_type" | "dataclass_type" | "model_attributes_type":
             message = f"should be a table of keys and values, not {_SHORT.repr(mistake['input'])}"
         case _:
             message = (
                 f"{mistake['msg'].replace('Input should', 'should')}, not {_SHORT.repr(mistake['input'])}"
             )
-    return f"{key}: {message}" if key else message
+    return f"{key}: {message}" if key and not message.startswith(f"{key} ") else message
 
 
 def _path(loc: _Loc) -> str:
