@@ -7,7 +7,7 @@ it is one file of the folder of that name under ``kernels_cl`` and ``kernels_cu`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import ConfigDict, Field, GetCoreSchemaHandler, StrictInt, TypeAdapter, ValidationError
@@ -198,11 +198,8 @@ def require_variant(variant: object) -> None:
         TypeError: if it is of another type.
     """
     if not isinstance(variant, _KINDS):
-        kinds = ", ".join(kind.__name__ for kind in _KINDS)
-        raise TypeError(
-            f"variant must be None, for the default, or one of {kinds} from harness.variants.axes, "
-            f"not {variant!r}"
-        )
+        kinds = f"one of {', '.join(kind.__name__ for kind in _KINDS)} from harness.variants.axes"
+        raise TypeError(f"variant must be None, for the default, or {kinds}, not {variant!r}")
 
 
 def label(variant: Variant) -> str:
@@ -235,11 +232,7 @@ def difference(before: Variant, after: Variant) -> dict[str, Any]:
     """The axes in which ``after`` differs from ``before``, with the new values: what a rung changes."""
     if type(before) is not type(after):
         raise ValueError(f"{label(before)!r} and {label(after)!r} are of different kinds")
-    return {
-        f.name: getattr(after, f.name)
-        for f in fields(before)
-        if getattr(before, f.name) != getattr(after, f.name)
-    }  # fmt: skip
+    return {axis: value for axis, value in asdict(after).items() if value != getattr(before, axis)}
 
 
 def group_items(variant: Variant) -> int:
