@@ -7,6 +7,7 @@ results stay on the device.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, ClassVar
@@ -37,7 +38,7 @@ _VERSION = "13"
 _HOW_TO_GET = "pip install nvidia-npp, or install the CUDA toolkit with its NPP"
 _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
-_LONGEST_ROW, _SHORTEST_ROW = 2**13, 2**7
+_SHORTEST_ROW = 2**7
 """Of a folded source, in elements."""
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
@@ -150,11 +151,13 @@ def _run(function: Any, *arguments: Any) -> None:
 
 
 def _function(problem: Reduction) -> Function | None:
-    """The faster of NPP's functions for a reduction: of one row that for signals."""
+    """The faster of NPP's functions for a reduction, as seen on an H200: for both extremes that for signals,
+    for others that for images, but of one row that cannot be folded.
+    """
     image = IMAGE_REDUCTIONS.get((problem.op, problem.dtype))
     signal = SIGNAL_REDUCTIONS.get((problem.op, problem.dtype))
-    is_row = _given_width(problem) == problem.size
-    return (signal or image) if is_row else (image or signal)
+    takes_signal = problem.op == "minmax" or _width(problem) == problem.size
+    return (signal or image) if takes_signal else (image or signal)
 
 
 def _given_width(problem: Reduction) -> int:
@@ -168,9 +171,10 @@ def _width(problem: Reduction) -> int:
     NPP's functions run one row by few threads. A length without a fitting divisor stays one row.
     """
     given = _given_width(problem)
-    if given < problem.size or given <= _LONGEST_ROW:
+    if given < problem.size:
         return given
-    fitting = (width for width in range(_LONGEST_ROW, _SHORTEST_ROW - 1, -1) if given % width == 0)
+    # As square as can be.
+    fitting = (width for width in range(math.isqrt(given), _SHORTEST_ROW - 1, -1) if given % width == 0)
     return next(fitting, given)
 
 

@@ -107,26 +107,26 @@ class FakeNpp:
         arguments[-2]._obj.value = self.SCRATCH
         return 0
 
-    nppiMinMaxGetBufferHostSize_16s_C1R_Ctx = _scratch
+    nppsMinMaxGetBufferSize_16s_Ctx = _scratch
     nppiMinGetBufferHostSize_16s_C1R_Ctx = _scratch
     nppsMaxGetBufferSize_64f_Ctx = _scratch
     nppiCountInRangeGetBufferHostSize_8u_C1R_Ctx = _scratch
 
-    def nppiMinMax_16s_C1R_Ctx(
-        self, source: Any, step: Any, size: Any, low: Any, high: Any, scratch: Any, context: Any
+    def nppsMinMax_16s_Ctx(
+        self, source: Any, length: Any, low: Any, high: Any, scratch: Any, context: Any
     ) -> int:
-        """An image's extremes; the rows must be contiguous."""
-        image = seen(source.value, "int16", (size.height, size.width))
-        assert step.value == 2 * size.width
+        """A signal's extremes."""
+        signal = seen(source.value, "int16", (length.value,))
         assert context.stream == 77
-        seen(low.value, "int16", (1,))[0], seen(high.value, "int16", (1,))[0] = image.min(), image.max()
+        seen(low.value, "int16", (1,))[0], seen(high.value, "int16", (1,))[0] = signal.min(), signal.max()
         seen(scratch.value, "uint8", (self.SCRATCH,))[:] = 1
         return 0
 
     def nppiMin_16s_C1R_Ctx(
         self, source: Any, step: Any, size: Any, scratch: Any, low: Any, context: Any
     ) -> int:
-        """An image's minimum."""
+        """An image's minimum; the rows must be contiguous."""
+        assert step.value == 2 * size.width
         seen(scratch.value, "uint8", (self.SCRATCH,))[:] = 1
         seen(low.value, "int16", (1,))[0] = seen(source.value, "int16", (size.height, size.width)).min()
         return 0
