@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import field, fields
 from functools import wraps
 from typing import Annotated, Any, TypeVar, dataclass_transform
@@ -19,13 +19,13 @@ Whole = Annotated[int, Strict()]
 """An integer: neither 4.0 nor True is one."""
 
 
-def one_of(what: str, known: Iterable[object]) -> BeforeValidator:
-    """Refuses what is not among ``known``."""
-    values = tuple(known)
+def one_of(what: str, known: Collection[object]) -> BeforeValidator:
+    """Refuses what is not among ``known``, as that is when a value is checked: a row may be added to a table."""
 
     def check(value: Any) -> Any:
-        if value not in values:
-            raise ValueError(unknown(what, value, values))
+        # A list, for what has no hash can be sought in no dict.
+        if value not in list(known):
+            raise ValueError(unknown(what, value, known))
         return value
 
     return BeforeValidator(check)
