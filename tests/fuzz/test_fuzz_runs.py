@@ -194,7 +194,7 @@ def refused(path: Path, number: int) -> bool:
 
 
 def _compared(a: Run, b: Run) -> None:
-    render.tell_differences(machine_differences(a, b))
+    render.refuse_other_machines(machine_differences(a, b), force=True)
     found = compare(a, b)
     render.show_comparison(found)
     json.dumps(found.to_json(), allow_nan=False)
