@@ -7,13 +7,14 @@ it is one file of the folder of that name under ``kernels_cl`` and ``kernels_cu`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, field
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, StrictInt, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
+from pydantic import Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import core_schema
 from pydantic_core.core_schema import CoreSchema
+
+from harness.checked import Whole, checked
 
 MOST_GROUPS: Final = 64
 """The most that the axis ``groups`` has for each compute unit."""
@@ -62,18 +63,17 @@ class _Values:
         )
 
 
-Width = Annotated[StrictInt, _Values(1, 2, 4, 8, 16)]
-WiderWidth = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64)]
+Width = Annotated[Whole, _Values(1, 2, 4, 8, 16)]
+WiderWidth = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64)]
 """The widest only some compilers have (:attr:`harness.devices.DeviceInfo.vector_elements`)."""
-Loads = Annotated[StrictInt, _Values(1, 2, 4, 8)]
-_Rows = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32)]
-Groups = Annotated[StrictInt | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
+Loads = Annotated[Whole, _Values(1, 2, 4, 8)]
+_Rows = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32)]
+Groups = Annotated[Whole | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
-GroupSize = Annotated[StrictInt, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
-_CONFIG = ConfigDict(extra="forbid")
+GroupSize = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@checked
 class ReductionVariant:
     """One way to reduce.
 
@@ -82,7 +82,7 @@ class ReductionVariant:
     their types.
     """
 
-    kind: Literal["reduction"] = "reduction"
+    kind: Literal["reduction"] = field(default="reduction", kw_only=True, repr=False)
     storage: Storage = "buffer"
     vector_width: WiderWidth = 1
     loads_in_flight: Loads = 1
@@ -96,7 +96,7 @@ class ReductionVariant:
     cache_hint: CacheHint = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@checked
 class LaplaceVariant:
     """One way to filter.
 
@@ -106,7 +106,7 @@ class LaplaceVariant:
     above. group_width, group_height: shape of a work-group (block).
     """
 
-    kind: Literal["laplace"] = "laplace"
+    kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
     border_code: BorderCode = "branches"
     vector_width: Width = 1
     rows_per_item: _Rows = 1
@@ -116,11 +116,11 @@ class LaplaceVariant:
     cache_hint: CacheHint = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@checked
 class BandwidthVariant:
     """One way to read or copy: the axes as in :class:`ReductionVariant`."""
 
-    kind: Literal["bandwidth"] = "bandwidth"
+    kind: Literal["bandwidth"] = field(default="bandwidth", kw_only=True, repr=False)
     vector_width: Width = 1
     loads_in_flight: Loads = 1
     stride: Stride = "global"
@@ -129,20 +129,20 @@ class BandwidthVariant:
     cache_hint: CacheHint = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@checked
 class LaunchVariant:
     """One way to enqueue launches."""
 
-    kind: Literal["launch"] = "launch"
+    kind: Literal["launch"] = field(default="launch", kw_only=True, repr=False)
     queue: Order = "in_order"
     events: Events = "off"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+@checked
 class LibraryVariant:
     """A library's call. accumulator: of a sum, which a library's plain call may add in a narrower type."""
 
-    kind: Literal["plain"] = "plain"
+    kind: Literal["plain"] = field(default="plain", kw_only=True, repr=False)
     accumulator: Accumulator = "wide"
 
 

@@ -139,11 +139,11 @@ def test_bad_data_is_refused(data: dict[str, Any], message: str) -> None:
         ("vector_width", 4.0, "allowed are 1, 2, 4"),
         ("loads_in_flight", True, "allowed are 1, 2, 4"),
         ("groups", 65, "allowed are per_problem, 1 to 64"),
-        ("trees", "naive", "Unexpected"),
+        ("trees", "naive", "is unknown"),
     ],
 )
 def test_what_is_not_on_the_axes_cannot_be_made(axis: str, value: Any, allowed: str) -> None:
-    with pytest.raises(ValueError, match=rf"(?s){axis}\n.*{allowed}.*input_value={value!r},"):
+    with pytest.raises(ValueError, match=rf"^{axis}: .*{allowed}.*"):
         ReductionVariant(**{axis: value})
     with pytest.raises(ValueError, match=axis):
         replace(ReductionVariant(), **{axis: value})
