@@ -238,8 +238,7 @@ class Backend(ABC):
         """Reduces all elements of ``array``: any shape, contiguous or not, on the host.
 
         Args:
-            op: min, max, minmax, minmaxloc, sum, count_nonzero, mean, sum_squares, norm_l1, norm_l2 or
-                norm_inf (the largest magnitude).
+            op: one of :data:`harness.problems.OPS`, which ``harness list problems`` prints.
             array: uint8 ... uint64, int8 ... int64, float16, float32 or float64, of any byte order; not
                 masked.
             variant: how; the device's default when None.

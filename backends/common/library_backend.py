@@ -165,8 +165,10 @@ def joined(*remarks: str) -> str:
 
 
 def field_types(problem: Reduction, **own: str) -> str:
-    """The accumulators of a reduction's fields, joined: the element type, where ``own`` names no other."""
-    return ", ".join(dict.fromkeys(own.get(name, problem.dtype) for name in problem.parts.combine))
+    """The accumulators of a reduction's fields, joined: by what each is, of the element type but ``own``."""
+    return ", ".join(
+        dict.fromkeys(own.get(problem.parts.fields[name], problem.dtype) for name in problem.parts.combine)
+    )
 
 
 def nan_in_extremes(problem: Problem) -> frozenset[KnownDeviation]:
