@@ -244,14 +244,11 @@ class Backend(ABC):
             variant: how; the device's default when None.
 
         Returns:
-            min, max: a scalar of the array's dtype; minmax: a pair of them; minmaxloc: a
-            :class:`harness.problems.MinMaxLoc`, both and their flat indices; sum: int64 or uint64, which wrap
-            as NumPy's, or float64; norm_l1: the same, but float64 of elements of 64 bits; sum_squares:
-            float64 of those of 32 bits and more; count_nonzero: int; mean, norm_l2: float64; norm_inf:
-            float64, of integers int. NaN propagates as in NumPy.
+            What :class:`harness.problems.Reduction` says of the operation, in its types.
 
         Raises:
-            ValueError: on an unknown op, or one that has no value for an empty array (sums and counts have).
+            ValueError: on an unknown op, or one that has no value for an empty array (sums, products and
+                counts have).
             TypeError: on a dtype that is not supported, a masked array, or a variant that is none.
             BackendError: when the backend is closed.
             Unsupported: when this backend or device cannot run it.

@@ -36,7 +36,14 @@ C_TYPES = {
     "float32": "float",
     "float64": "double",
 }
-_ANSWERS = {"min": "element", "max": "element", "minmax": "element", "sum": "total", "count_nonzero": "count"}
+_ANSWERS = {
+    "min": "element",
+    "max": "element",
+    "minmax": "element",
+    "sum": "total",
+    "product": "total",
+    "count_nonzero": "count",
+}
 """The reductions, with the kind of value that an answer is made of."""
 
 

@@ -47,6 +47,11 @@ int reduce_sum(ARGUMENTS(TOTAL)) {
   return cub::DeviceReduce::Sum(scratch, *scratch_bytes, source, answer, length, stream);
 }
 
+int reduce_product(ARGUMENTS(TOTAL)) {
+  return cub::DeviceReduce::Reduce(scratch, *scratch_bytes, source, answer, length, cuda::std::multiplies<TOTAL>{},
+                                   static_cast<TOTAL>(1), stream);
+}
+
 int reduce_minmax(ARGUMENTS(pair_t)) {
   const pair_t nothing = {above_all(), below_all()};
   return cub::DeviceReduce::TransformReduce(scratch, *scratch_bytes, source, answer, length, merge_pairs{},

@@ -168,6 +168,11 @@ def _sum(problem: Reduction, _: int) -> _Form:
     return _Form(lambda view: view, compute.OpKind.PLUS, total, np.zeros(1, total))
 
 
+def _product(problem: Reduction, _: int) -> _Form:
+    total = np.dtype(problem.total)
+    return _Form(lambda view: view, compute.OpKind.MULTIPLIES, total, np.ones(1, total))
+
+
 def _count(problem: Reduction, capability: int) -> _Form:
     one_if_nonzero = _operator("one_if_nonzero", problem.dtype, capability)
     return _Form(
@@ -184,6 +189,7 @@ _FORMS: dict[str, Callable[[Reduction, int], _Form]] = {
     "max": _extreme(compute.OpKind.MAXIMUM),
     "minmax": _pairs,
     "sum": _sum,
+    "product": _product,
     "count_nonzero": _count,
 }
 

@@ -37,6 +37,7 @@ def reductions(problem: Reduction, variant: LibraryVariant, arrays: Sequence[Any
         "lowest_at": cupy.argmin,
         "highest_at": cupy.argmax,
         "total": lambda array: cupy.sum(array, dtype=total),
+        "product": lambda array: cupy.prod(array, dtype=total),
         "count": cupy.count_nonzero,
     }
     chosen = [functions[name] for name in problem.parts.fields]

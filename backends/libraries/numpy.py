@@ -47,6 +47,7 @@ def _reduction(problem: Reduction, array: Array) -> Call:
         "lowest_at": lambda: np.argmin(array),
         "highest_at": lambda: np.argmax(array),
         "total": terms if problem.parts.adds_others else lambda: np.sum(array, dtype=total),
+        "product": lambda: np.prod(array, dtype=total),
         "count": lambda: np.count_nonzero(array),
     }
     parts = [fields[name] for name in problem.parts.fields]

@@ -113,8 +113,15 @@ class TorchBackend(DriverBackend):
 
 
 def _sum(tensor: Any) -> list[Any]:
-    wide = torch.float64 if tensor.is_floating_point() else torch.int64
-    return [torch.sum(tensor, dtype=wide)]
+    return [torch.sum(tensor, dtype=_wide(tensor))]
+
+
+def _product(tensor: Any) -> list[Any]:
+    return [torch.prod(tensor, dtype=_wide(tensor))]
+
+
+def _wide(tensor: Any) -> Any:
+    return torch.float64 if tensor.is_floating_point() else torch.int64
 
 
 def _plain_sum(tensor: Any) -> list[Any]:
@@ -127,5 +134,6 @@ _FUNCTIONS: dict[str, Callable[[Any], Sequence[Any]]] = {
     "minmax": torch.aminmax,
     "minmaxloc": lambda tensor: [*torch.aminmax(tensor), torch.argmin(tensor), torch.argmax(tensor)],
     "sum": _sum,
+    "product": _product,
     "count_nonzero": lambda tensor: [torch.count_nonzero(tensor)],
 }

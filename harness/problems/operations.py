@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.problems.base import Array
-from harness.problems.dtypes import Dtype, integer_range
-from harness.problems.sources import with_extremes, with_zeros
+from harness.problems.dtypes import Dtype, dtype_of, integer_range
+from harness.problems.sources import of_factors, with_extremes, with_zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Op:
     roundings: int = 0
     """Rounding errors beside those of the steps: of a term, and of what is made of the total."""
     wraps: bool = False
-    """Whether a sum of integers that its 64 bits do not hold wraps, as NumPy's."""
+    """Whether a total of integers that its 64 bits do not hold wraps, as NumPy's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", self.kernel or self.name)
@@ -136,6 +136,13 @@ def _sum(name: str, term: str, answer: Callable[[Any, int], Any] = lambda total,
     )
 
 
+def product_of(array: Array, dtype: Dtype) -> Any:
+    """The product of the elements, as :func:`sum_of`."""
+    total = np.dtype(dtype.total)
+    with np.errstate(over="ignore", under="ignore"):
+        return total.type(np.prod(array, dtype=np.longdouble if dtype.is_float else total))
+
+
 def _mean(total: Any, size: int) -> Any:
     with np.errstate(invalid="ignore"):
         return np.float64(total) / size
@@ -173,6 +180,16 @@ OPS: dict[str, Op] = {
             places={"lowest_at": "lowest", "highest_at": "highest"},
         ),
         _sum("sum", "plain"),
+        Op(
+            "product",
+            {"product": "total"},
+            {"product": np.multiply},
+            product_of,
+            of_nothing=1,
+            source=of_factors,
+            magnitude=lambda array: abs(product_of(array, dtype_of(array))),
+            wraps=True,
+        ),
         Op(
             "count_nonzero",
             {"count": "count"},

@@ -29,11 +29,12 @@ class Reduction(ProblemBase):
     """``op`` over all elements of an array of ``dtype`` and ``shape``.
 
     Returns min and max in the array's dtype, minmax as a pair of these, minmaxloc as :class:`MinMaxLoc`, sum
-    as int64, uint64 (which wrap, as NumPy's) or float64, count_nonzero as int, mean as float64. Norms:
-    norm_inf, the largest magnitude, as float64 or, of integers, int; norm_l1, the sum of magnitudes, as a
-    sum, and sum_squares likewise; norm_l2, its root, as float64. But for sum, nothing wraps: what 64 bits
-    might not hold is added in float64 (means and norm_l1 of 64 bits, squares of 32 bits and more, and more
-    than 2^32 narrower ones). NaN propagates as in NumPy; -0.0 equals 0.0.
+    and product as int64, uint64 (which wrap, as NumPy's) or float64, count_nonzero as int, mean as float64.
+    Norms: norm_inf, the largest magnitude, as float64 or, of integers, int; norm_l1, the sum of magnitudes,
+    as a sum, and sum_squares likewise; norm_l2, its root, as float64. Nothing else wraps: what 64 bits might
+    not hold is added in float64 (means and norm_l1 of 64 bits, squares of 32 bits and more, and more than
+    2^32 narrower ones). NaN propagates as in NumPy; -0.0 equals 0.0. In which order floats multiply, and so
+    whether some product of them overflows or comes to 0, is left open.
     """
 
     kind: Literal["reduction"] = field(default="reduction", kw_only=True, repr=False)

@@ -29,6 +29,21 @@ def with_zeros(rng: np.random.Generator, dtype: Dtype, size: int) -> Array:
     return array
 
 
+def of_factors(rng: np.random.Generator, dtype: Dtype, size: int) -> Array:
+    """Values whose product keeps something of each: odd integers, as of these a product that wraps loses
+    none, and floats of either sign about 1, so near to it that no product of many of them is 0 or infinite.
+    """
+    if not dtype.is_float:
+        return _spread(rng, dtype, size) | 1
+    # The logarithm of a product goes astray as the root of their number; some must differ in their last bits.
+    far = max(min(0.5, 16 / size**0.5), 4 * float(np.finfo(dtype.name).eps))
+    array = np.empty(size, dtype.name)
+    for start in range(0, size, _PART):
+        part = array[start : start + _PART]
+        part[:] = np.exp(rng.uniform(-far, far, part.size)) * rng.choice((-1, 1), part.size)
+    return array
+
+
 def _spread(rng: np.random.Generator, dtype: Dtype, size: int) -> Array:
     """Floats lie on a grid so fine that they look random and so coarse that a float64 sum of all of them is
     exact in any order: the check of a sum is then exact too.
