@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ class NvmlUnavailable(Exception):
 
 
 @contextmanager
-def nvml() -> Iterator[Any]:
+def open_nvml() -> Iterator[Any]:
     """The module ``pynvml``, open meanwhile.
 
     Raises:
@@ -34,6 +34,17 @@ def nvml() -> Iterator[Any]:
             pynvml.nvmlShutdown()
     except pynvml.NVMLError as error:
         raise NvmlUnavailable(str(error)) from error
+
+
+def answers(pynvml: Any, queries: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """The answer to each query, or NVML's error where this device or driver has none."""
+    found = {}
+    for name, query in queries.items():
+        try:
+            found[name] = query()
+        except pynvml.NVMLError as error:
+            found[name] = error
+    return found
 
 
 def is_cupti_off() -> bool:

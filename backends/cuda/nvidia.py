@@ -15,7 +15,7 @@ from backends.common.blocking_kernel import Spin, timed_gate
 from backends.cuda import cupti, nvrtc
 from backends.errors import BackendUnavailable, no_such_device
 from harness.devices import DeviceInfo, KernelTimes
-from harness.nvidia import NvmlUnavailable, nvml
+from harness.nvidia import NvmlUnavailable, open_nvml
 
 NO_DEVICE = ("the driver finds no device", "see nvidia-smi and CUDA_VISIBLE_DEVICES")
 
@@ -148,7 +148,7 @@ def require_compiler(cuda: int) -> None:
 def driver_version(cuda: int) -> str:
     """NVIDIA's driver as OpenCL names it too (580.95.05); the newest CUDA it knows where NVML is absent."""
     try:
-        with nvml() as pynvml:
+        with open_nvml() as pynvml:
             return str(pynvml.nvmlSystemGetDriverVersion())
     except NvmlUnavailable:
         return f"CUDA {version_text(cuda)}"

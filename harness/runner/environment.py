@@ -138,7 +138,7 @@ def nvml() -> list[dict[str, Any]] | str:
     Watts, MHz, degrees Celsius; what one GPU does not tell is given as its reason.
     """
     try:
-        with nvidia.nvml() as pynvml:
+        with nvidia.open_nvml() as pynvml:
             driver = pynvml.nvmlSystemGetDriverVersion()
             handles = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
             return [{"driver": driver, **_gpu(pynvml, handle)} for handle in handles]
@@ -162,14 +162,8 @@ def _gpu(pynvml: Any, handle: Any) -> dict[str, Any]:
         "temperature_c": lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
         "other_processes": lambda: len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
     }
-    return {name: _answer(pynvml, query) for name, query in queries.items()}
-
-
-def _answer(pynvml: Any, query: Callable[[], Any]) -> Any:
-    try:
-        return query()
-    except pynvml.NVMLError as error:
-        return f"not available: {error}"
+    told = nvidia.answers(pynvml, queries)
+    return {n: f"not available: {v}" if isinstance(v, pynvml.NVMLError) else v for n, v in told.items()}
 
 
 def _pci(info: Any) -> str:

@@ -23,7 +23,7 @@ from harness.runner.environment import cpu_name, describe
 from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
 from harness.runner.selftest import SelfTest, plan_selftest, selftest, selftest_of
-from harness.runner.telemetry import Watch
+from harness.runner.telemetry import Watch, watching
 from harness.suites.control_cases import with_controls
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
 from harness.suites.schema import is_path, parse_suite, suite_text
@@ -205,7 +205,7 @@ def alone(plan: RunPlan, command: str) -> Iterator[tuple[RunPlan, Watch]]:
     measured = {(case.backend, case.device) for case in plan.cases if case not in plan.skipped}
     used = [device for device in plan.devices if (device.backend, device.index) in measured]
     physical = {(device.backend, device.index): device.physical for device in used}
-    with locked(names_of(used), command) as held, Watch(physical) as watch:
+    with locked(names_of(used), command) as held, watching(physical) as watch:
         yield replace(plan, held=held), watch
 
 

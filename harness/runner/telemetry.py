@@ -5,13 +5,12 @@ Taken by the runner, not by the worker that measures, and never while it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from harness.nvidia import NvmlUnavailable, nvml
+from harness.nvidia import NvmlUnavailable, answers, open_nvml
 from harness.results.record import Case, Record
 
 Snapshot = dict[str, Any]
@@ -80,16 +79,15 @@ def _watched_once(measure: Callable[[], Record], look: Callable[[], Snapshot]) -
 
 
 class Watch:
-    """Looks at the devices of a run. A context manager: NVML is open meanwhile, where there is NVML.
+    """Looks at the devices of a run.
 
     Args:
         physical: of each device, by its backend and index.
+        nvml: open, where there is NVML; None elsewhere.
     """
 
-    def __init__(self, physical: Mapping[tuple[str, int], str]) -> None:
-        self._physical = physical
-        self._nvml: Any = None
-        self._open = ExitStack()
+    def __init__(self, physical: Mapping[tuple[str, int], str], nvml: Any) -> None:
+        self._physical, self._nvml = physical, nvml
         self._handles: dict[str, Any] = {}
 
     def look(self, case: Case) -> Snapshot:
@@ -99,21 +97,13 @@ class Watch:
             return processor()
         return self._gpu(physical) if self._nvml and ":" in physical else {}
 
-    def __enter__(self) -> Self:
-        with suppress(NvmlUnavailable):
-            self._nvml = self._open.enter_context(nvml())
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._nvml = None
-        self._open.close()
-
     def _gpu(self, physical: str) -> Snapshot:
         nvml = self._nvml
-        handle = self._handle(physical)
-        if handle is None:
+        if physical not in self._handles:
+            bus = physical.encode()
+            self._handles |= answers(nvml, {physical: lambda: nvml.nvmlDeviceGetHandleByPciBusId(bus)})
+        handle = self._handles[physical]
+        if isinstance(handle, nvml.NVMLError):
             return {}
         queries: dict[str, Callable[[], Any]] = {
             "sm_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM),
@@ -123,20 +113,18 @@ class Watch:
             "reasons": lambda: _names(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)),
             "thermal_ns": lambda: nvml.nvmlDeviceGetViolationStatus(handle, _THERMAL_POLICY).violationTime,
         }
-        return {name: value for name, query in queries.items() if (value := self._told(query)) is not None}
+        told = answers(nvml, queries)
+        return {name: value for name, value in told.items() if not isinstance(value, nvml.NVMLError)}
 
-    def _handle(self, physical: str) -> Any:
-        if physical not in self._handles:
-            bus = physical.encode()
-            self._handles[physical] = self._told(lambda: self._nvml.nvmlDeviceGetHandleByPciBusId(bus))
-        return self._handles[physical]
 
-    def _told(self, query: Callable[[], Any]) -> Any:
-        """The answer, or None where this device or driver has none."""
-        try:
-            return query()
-        except self._nvml.NVMLError:
-            return None
+@contextmanager
+def watching(physical: Mapping[tuple[str, int], str]) -> Iterator[Watch]:
+    """A watch on the devices; NVML is open meanwhile, where there is NVML."""
+    with ExitStack() as opened:
+        nvml = None
+        with suppress(NvmlUnavailable):
+            nvml = opened.enter_context(open_nvml())
+        yield Watch(physical, nvml)
 
 
 def _names(bits: int) -> list[str]:

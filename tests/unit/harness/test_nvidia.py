@@ -46,7 +46,7 @@ def test_the_drivers_version(monkeypatch: pytest.MonkeyPatch, version: str, told
 def test_an_error_of_nvml_says_why_it_is_not_available(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = FakeNvml("pynvml")
     monkeypatch.setitem(sys.modules, "pynvml", fake)
-    with pytest.raises(nvidia.NvmlUnavailable, match="gone"), nvidia.nvml() as pynvml:  # noqa: PT012
+    with pytest.raises(nvidia.NvmlUnavailable, match="gone"), nvidia.open_nvml() as pynvml:  # noqa: PT012
         assert fake.opened == 1
         raise pynvml.NVMLError("gone")
     assert fake.opened == 0

@@ -11,7 +11,7 @@ import pytest
 
 from harness.problems import Reduction
 from harness.results.record import Case, Record
-from harness.runner.telemetry import MATTERING, Snapshot, Watch, throttled, watched
+from harness.runner.telemetry import MATTERING, Snapshot, throttled, watched, watching
 from harness.variants.axes import LibraryVariant
 
 CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), LibraryVariant())
@@ -73,7 +73,7 @@ def nvml(monkeypatch: pytest.MonkeyPatch) -> FakeNvml:
 
 
 def test_a_gpu_tells_what_it_can_and_nvml_is_closed_again(nvml: FakeNvml) -> None:
-    with Watch({("cuda", 0): PCI}) as watch:
+    with watching({("cuda", 0): PCI}) as watch:
         assert watch.look(CASE) == {
             "sm_clock_mhz": 1980,
             "memory_clock_mhz": 3201,
@@ -87,7 +87,7 @@ def test_a_gpu_tells_what_it_can_and_nvml_is_closed_again(nvml: FakeNvml) -> Non
 
 @pytest.mark.usefixtures("nvml")
 def test_a_gpu_that_nvml_does_not_know_tells_nothing() -> None:
-    with Watch({("cuda", 0): "0000:ff:00.0"}) as watch:
+    with watching({("cuda", 0): "0000:ff:00.0"}) as watch:
         assert watch.look(CASE) == {}
 
 
@@ -98,12 +98,12 @@ def test_without_nvml_a_gpu_tells_nothing(
     nvml.broken = True
     if missing:
         monkeypatch.setitem(sys.modules, "pynvml", None)
-    with Watch({("cuda", 0): PCI}) as watch:
+    with watching({("cuda", 0): PCI}) as watch:
         assert watch.look(CASE) == {}
 
 
 def test_a_processor_tells_its_load() -> None:
-    with Watch({("cuda", 0): "cpu"}) as watch:
+    with watching({("cuda", 0): "cpu"}) as watch:
         assert watch.look(CASE)["load"] >= 0
 
 
