@@ -83,7 +83,7 @@ def _outcome(streams: Mapping[str, Remembered]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        # What cannot be told on a stream that is full, the stream remembers: that is told in its place.
+        # An error of a full stream cannot be printed there; `tell_broken` prints it on the other one.
         with suppress(OSError):
             if os.environ.get("HARNESS_DEBUG") == "1":
                 traceback.print_exc()

@@ -209,7 +209,7 @@ def _last_line(text: str) -> str:
 
 
 def _try(work: Callable[[], object]) -> str:
-    """Empty if ``work`` goes well, else its error: the far end of a probe, where any error is a finding."""
+    """Empty if ``work`` succeeds, else its error: in a probe every error is a finding."""
     try:
         work()
     except Exception as error:

@@ -139,7 +139,7 @@ def run(
 
 
 def _typed(context: typer.Context) -> set[str]:
-    """The arguments that were given, a default's value too: options by their long names."""
+    """The arguments that the user typed, even if equal to the default: options by their long names."""
     return {
         parameter.opts[0] if parameter.param_type_name == "option" else parameter.opts[0].upper()
         for parameter in context.command.params
@@ -148,7 +148,7 @@ def _typed(context: typer.Context) -> set[str]:
 
 
 def _try_folder(folder: Path) -> None:
-    """Makes the report's folder and writes to it, before hours of measuring that it is to tell of."""
+    """Makes the report's folder and writes to it: an error should come before hours of measuring."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder) as file:

@@ -20,7 +20,7 @@ class MistakeError(Exception):
 
 @contextmanager
 def user_input() -> Iterator[None]:
-    """Around what checks the user's words and files: its errors are mistakes, not failures."""
+    """Around code that checks what the user typed and the files named: its errors are the user's mistakes."""
     try:
         yield
     except ValueError as error:

@@ -37,7 +37,7 @@ def measure(plan: RunPlan, path: Path, resuming: bool) -> Run:
         raise MistakeError(str(error)) from error
     except (KeyboardInterrupt, Ended):
         if path.exists():
-            # Of a terminal that is gone nobody reads it.
+            # The terminal may be gone.
             with suppress(OSError):
                 complain(f"stopped; `harness run --resume {shlex.quote(str(path))}` goes on")
         raise
@@ -82,7 +82,7 @@ class Watcher:
             self._bar.refresh()
 
     def _line(self, last: Record) -> str:
-        """What to say of the latest record; empty where nothing is news."""
+        """What to say of the latest record; empty where there is nothing new."""
         troubled = last.status in ("wrong", "failed")
         if troubled or (last.block == 0 and not self._bar):
             return _outcome(last)

@@ -34,7 +34,7 @@ _STATUSES: tuple[Status, ...] = ("ok", "skipped", "wrong", "failed")
 
 
 def announce(plan: RunPlan) -> None:
-    """Says what the comparison will lack, and what is to be known of it."""
+    """Says on stderr which side the comparison will lack, and the plan's notes."""
     for note in plan.notes:
         complain(f"note: {note}")
     for name, reason in plan.missing.items():
@@ -45,7 +45,7 @@ def announce(plan: RunPlan) -> None:
 
 
 def show_cases(plan: RunPlan, as_json: bool) -> None:
-    """Lists what would be measured, and what not and why."""
+    """Lists the cases that would be measured, and the skipped ones with their reasons."""
     if as_json:
         show_json({"cases": [{**_case(case), "skipped": plan.skipped.get(case)} for case in plan.cases]})
         return
@@ -130,7 +130,7 @@ _VERDICTS = ("same", "ambiguous", "faster", "slower")
 def show_selftest(tests: Iterable[SelfTest], as_json: bool) -> bool:
     """Shows how often each device differed from itself; whether none did too often.
 
-    Each device's line goes to stderr at once: the next one takes minutes, and may be interrupted.
+    Each device's line goes to stderr at once, as the next device takes minutes.
     """
     found = []
     for test in tests:
@@ -179,7 +179,7 @@ def refuse_other_machines(differences: Sequence[Difference], force: bool) -> Non
 
 
 def show_comparison(found: RunComparison) -> None:
-    """Shows the cases that both runs have with their verdicts, those of one run only, and the counts."""
+    """Shows the verdicts on the cases of both runs, the cases of one run only, and the counts."""
     case = ("device", "problem", "variant", "cache")
     notes = {
         note: number

@@ -117,7 +117,7 @@ class Measurer:
         shifts: bool = False,
     ) -> None:
         self.backend, self._timer = backend, timer
-        # Before anything else is allocated; and never the same, as no two contexts are to be alike.
+        # Allocated first, and of a random size, so that no two contexts are alike.
         self._padding = placement.padding(backend, np.random.default_rng()) if shifts else None
         self.inputs = Inputs(backend, seed, image, shared)
         self._launch: dict[tuple[Launch, ...], dict[str, Samples]] = {}
@@ -170,13 +170,13 @@ class Measurer:
         primary_only = is_primary_only(share)
         with self.ready(case, beside_unlike=not primary_only) as ready:
             if not primary_only:
-                # In the first trial a wrong answer costs no timing; in the others one look will do.
+                # The first trial verifies before it spends time on timing; later ones verify once, after.
                 ready.verify("before timing")
             start = self._timer()
             measured, profiled = self._clocks(case, Rotation(ready.prepared, len(ready.sources)), share)
             seconds = self._timer() - start
             if isinstance(case.problem, Reduction):
-                # Others leave nothing to the next call, and to compare a whole image once more takes long.
+                # Other problems leave nothing to the next call, and comparing a whole image takes long.
                 ready.verify_as_left()
             found = ready.verify("after timing")
             # What was timed is the same in each trial: the first tells it.
@@ -215,17 +215,17 @@ class Measurer:
             "queue": clocks.queue_seconds(self.backend, rotation, share["queue"], self._timer),
         }
         if not (primary_only and isinstance(case.problem, Empty)):
-            # In the further trials of the empty kernel this would be the same once more.
+            # For the empty kernel this would be the same measurement again.
             found |= self._launch_clocks(rotation.launches, share["launch"], primary_only)
         if primary_only:
             return {name: clock for name, clock in found.items() if clock is not None}, None
         found["event"] = clocks.event_seconds(rotation, share["event"], self._timer)
         if case.role == "compare":
-            # Of a limit the transfer of its answer is of no interest, and for a copy it is long.
+            # For a limit the transfer of the answer does not matter, and for a copy it takes long.
             found["round_trip"] = clocks.round_trip_seconds(
                 self.backend, rotation, share["round_trip"], self._timer
             )
-        # Last, as no other clock must run in the profiler's wake.
+        # Last, as the profiler may slow down what runs after it.
         found["kernel"], profiled = empty_kernel.kernel_seconds(rotation, found["queue"], share["kernel"])
         return {name: clock for name, clock in found.items() if clock is not None}, profiled
 

@@ -41,8 +41,8 @@ class Pool:
         self._failed: dict[Case, Record] = {}
 
     def prepare(self, cases: Sequence[Case]) -> None:
-        """Has the workers of the cases of a problem start, make sources and compile, all at the same time:
-        no one measures meanwhile. Of what fails, the measurement tells.
+        """Starts the workers of a problem's cases and has them make sources and compile, all at once: nothing
+        is measured meanwhile. What fails here fails again, and is reported, when it is measured.
         """
         of_key = {key: list(group) for key, group in groupby(sorted(cases, key=_key_of), key=_key_of)}
         if len(of_key) == 1:
@@ -55,7 +55,7 @@ class Pool:
             for case in asked:
                 record = self._answered(case)
                 if _key_of(case) not in self._live:
-                    # It has ended its worker, and would again.
+                    # It ended its worker, and would end the next one too.
                     self._failed[case] = record
 
     def measure(self, trial: Trial, share: Share) -> Record:
@@ -71,8 +71,8 @@ class Pool:
         return self._answered(case)
 
     def _answered(self, case: Case) -> Record:
-        """What the worker that was asked for a case answers; one that does not, or must not go on, is
-        ended.
+        """The answer of the worker that was asked for a case. A worker that does not answer, or must not go
+        on, is ended.
         """
         key = _key_of(case)
         try:
@@ -102,9 +102,9 @@ class Pool:
         return self._live[key]
 
     def _renew(self, key: _Key, number: int) -> None:
-        """Has the live worker begin with a fresh context, and at the same time all others that will need one
-        in this round: a context takes longer to open than the empty kernel to measure in it. A worker that
-        cannot is ended, as a fresh process will do.
+        """Has the live worker open a fresh context, and at the same time all others that need one in this
+        round: opening a context takes longer than measuring the empty kernel in it. A worker that cannot is
+        ended; a fresh process takes its place.
         """
         renewed = {
             each: worker
@@ -121,8 +121,8 @@ class Pool:
                 self._retire(each)
 
     def _open(self, keys: Iterable[_Key]) -> None:
-        """Starts a worker for each device that has none, all at the same time; gives up those that cannot be
-        started.
+        """Starts a worker for each device that has none, all at the same time, and gives up the devices whose
+        worker cannot be started.
         """
         reasons = {key: "" for key in keys if key not in self._live and key not in self._given_up}
         for _ in range(STARTS):
@@ -134,7 +134,7 @@ class Pool:
         self._given_up |= reasons
 
     def _failure_of_start(self, key: _Key) -> str:
-        """Waits for a worker that was just started; why it did not, where it did not."""
+        """Waits for a worker that was just started; empty, or why it could not be started."""
         try:
             self._live[key].wait_until_open()
         except WorkerFailed as error:

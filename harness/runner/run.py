@@ -57,16 +57,16 @@ def run_cases(
     is there.
 
     Every backend's device has a live worker, so that cases of one problem follow each other on all of them,
-    but only one measures at a time. A case that is not right in one round is not tried in the next, and
-    one that is known well enough is left out of a process's last rounds. Ctrl-C ends the workers; what was
-    measured is in the file.
+    but only one measures at a time. A case that fails in one round is not tried in the next, and one that is
+    known well enough is left out of a process's last rounds. Ctrl-C ends the workers; what was measured is in
+    the file.
 
     Args:
         plan: see there; its cases have every backend of a problem beside the others.
         writer: where the records go.
         progress: called between measurements only, and once at the end.
         finished: records that are there already, one a case and round.
-        look: at the state of a case's device, before and after it is measured.
+        look: returns the state of a case's device; called before and after each measurement.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
     processes = plan.suite.measure.processes
@@ -91,7 +91,7 @@ class _Run:
         self._began_at = math.inf
         self._allotment: Allotment | None = None
         self._to_measure = 0
-        # Seconds, a case's part of what its problem's preparation took.
+        # Seconds of preparation, divided among the cases of the problem.
         self._prepared: dict[Case, float] = {}
 
     def note(self, record: Record) -> None:
@@ -102,9 +102,7 @@ class _Run:
         self._first.setdefault(record.case, record)
 
     def measure(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
-        """Every trial, the ones of a process in workers of their own, the ones of a round in contexts of
-        theirs.
-        """
+        """Measures every trial: each process has its own workers, and each round its own contexts."""
         self._began_at = time.monotonic()
         if self._budget:
             ends_at = self._began_at + first_rounds_end(self._budget, self._rounds)
@@ -129,7 +127,7 @@ class _Run:
         progress(Progress(len(left), len(left), last, None))
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
-        """Prepares for a problem where a process meets it first: then nobody has compiled anything yet."""
+        """Prepares a problem the first time that a process comes to it."""
         cases = [
             trial.case for trial in of_problem if self._is_to_measure(trial) and trial.case not in self._over
         ]
@@ -139,7 +137,7 @@ class _Run:
             self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
 
     def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
-        """The cases of a round that are known well enough; all of a further one for which time is over."""
+        """The cases of a round that are known well enough; all cases of a further round once time is over."""
         first = of_round[0]
         within = self._budget or self._measure.gpu_contexts_s or math.inf
         ends = further_rounds_end(within, first.process, self._measure.processes)
@@ -151,11 +149,11 @@ class _Run:
         return trial.round % self._rounds == 0
 
     def _is_to_measure(self, trial: Trial) -> bool:
-        """Whether a trial has a share of the budget's time: further rounds take what a suite grants them."""
+        """Whether a trial has a part of the budget's time: further rounds take what the suite grants."""
         return self._begins_process(trial) and trial.case not in self._plan.skipped
 
     def _try(self, pool: Pool, trial: Trial, is_enough: bool) -> Record | None:
-        """The record of a trial, written; None of a case that is over, or known well enough."""
+        """Writes and returns the record of a trial; None where the case is over, or known well enough."""
         case = trial.case
         self._to_measure -= self._is_to_measure(trial)
         if case in self._over or is_enough:

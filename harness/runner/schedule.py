@@ -1,10 +1,10 @@
 """In what order a run measures, in which round, and for how long each.
 
-A round is one pass over the cases in fresh contexts of the devices. What a device's driver lays where is
-drawn anew with each (on an H200 an empty kernel takes 1.40 us in one context and 1.57 in the next, in OpenCL
-as in CUDA), so that rounds, and not samples, are the independent witnesses that a verdict needs. A process
-has one round or, of a GPU, several, one after the other; between them there may be short ones, in which only
-the empty kernel is measured (:mod:`harness.results.launch_correction`).
+A round is one pass over the cases in fresh contexts of the devices. Where a driver places its memory differs
+from context to context, and times with it (on an H200 an empty kernel takes 1.40 us in one context and 1.57
+in the next, in OpenCL as in CUDA): rounds, not samples, are the independent observations of a verdict.
+A process has one round or, of a GPU, several; between them there may be short ones, in which only the empty
+kernel is measured (:mod:`harness.results.launch_correction`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ LEAST_S = 0.01
 FURTHER_SHARE = 0.5
 """The part of a budget that the further contexts of the processes have, where there are any."""
 LEAST_ROUNDS = 4
-"""Rounds of a process in which a case is measured however well it is known: a few contexts may all be of one
-kind."""
+"""Rounds of a process in which a case is always measured: a few contexts may happen to be alike."""
 
 LIMIT_ROUNDS = 2
 """Rounds of a process in which a limit is measured: no verdict rests on it."""
@@ -58,8 +57,8 @@ def trials(
     """All cases in the first round of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
-    long, meets all of them alike. Each round begins with another one of them (A B C, B C A, C A B), as it may
-    matter what was measured just before.
+    long, meets all of them alike. Each round begins with another of them (A B C, B C A, C A B), as what was
+    measured just before may matter.
 
     Args:
         cases: all of a run.
@@ -142,7 +141,7 @@ class Known:
 
     def _are_told(self, cases: Sequence[Case]) -> bool:
         if self._launches_after and isinstance(cases[0].problem, Empty):
-            # The more is known of launching, the more of all else.
+            # Every other time is corrected by these: more of them improve all.
             return False
         sides = {case: self._corrected(case) for case in cases}
         times = {case: [median(block) for block in side.blocks] for case, side in sides.items()}
@@ -171,13 +170,13 @@ class Allotment:
     _overheads: list[float] = field(default_factory=list)
 
     def seconds(self, now: float, left: int) -> float:
-        """Seconds of timing for the next trial of ``left``: never none, as every case is to be measured."""
+        """Seconds of timing for the next of ``left`` trials; at least LEAST_S, as every case is measured."""
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
         return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
 
     def spent(self, total: float, granted: float, timed: float) -> None:
         """Takes note of a trial: its seconds in all, those granted for timing, and those that timing took.
 
-        Timing that took more than was granted would again: it is overhead.
+        Timing beyond what was granted counts as overhead: the next trial will take it too.
         """
         self._overheads.append(total - min(granted, timed))

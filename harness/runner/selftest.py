@@ -171,7 +171,7 @@ def _process(
         for worker in workers:
             worker.wait_until_open()
         for case, number in product(cases, range(each)):
-            # Whatever it does to a side to be the second, each side is now and then.
+            # Being measured second may matter: each side is second equally often.
             first = (number + process) % 2
             for side in (first, 1 - first):
                 yield (case, number, side), _clock(workers[side], case, plan)

@@ -79,15 +79,15 @@ def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
 
 
 def _require(backends: Sequence[str], missing: Mapping[str, str]) -> None:
-    """Who names a backend does not want to do without."""
+    """Refuses a plan without a backend that was asked for by name."""
     reasons = [missing[name] for name in backends if name in missing]
     if reasons:
         raise ValueError(f"not available: {'; '.join(reasons)}")
 
 
 def gone_since(folder: Path, plan: RunPlan) -> list[str]:
-    """What to say of the backends that were there at the last run whose file is in ``folder``, if this
-    processor made it, and are not there now.
+    """Messages on the backends that the last run in ``folder`` had and that are missing now; none if that run
+    was made on another processor.
     """
     files = filter(Path.is_file, folder.glob("*.jsonl"))
     runs = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
@@ -185,9 +185,7 @@ def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> R
 
 
 def _write_pictures(plan: RunPlan, writer: RunWriter, there: Collection[str] = ()) -> None:
-    """What the filters of a run do, for the report; those of the titles that are ``there`` already are not
-    written again.
-    """
+    """Writes the report's pictures of the filters of a run, but none whose title is ``there`` already."""
     measured = (case.problem for case in plan.cases if case not in plan.skipped)
     for picture in pictures(measured, plan.request.photograph):
         if picture["title"] not in there:
@@ -196,8 +194,8 @@ def _write_pictures(plan: RunPlan, writer: RunWriter, there: Collection[str] = (
 
 @contextmanager
 def alone(plan: RunPlan, command: str) -> Iterator[tuple[RunPlan, Watch]]:
-    """The devices of a plan, locked against other runs and watched; with the plan by which the workers hold
-    the locks too.
+    """Locks the devices of a plan against other runs, and watches them. Gives the plan by which the workers
+    hold the locks too, and the watch.
 
     Raises:
         DeviceBusy: if another run measures on one of them.

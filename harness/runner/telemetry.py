@@ -26,8 +26,8 @@ REASONS = {
 MATTERING = {REASONS[bit] for bit in (0x8, 0x20, 0x40, 0x80)}
 """Those that are a fault of the machine or its cooling. The power cap is part of the device as it is sold."""
 _THERMAL_POLICY = 1
-"""NVML's counter of the nanoseconds for which the temperature held the clocks down: what happened between two
-looks is not missed."""
+"""NVML's counter of the nanoseconds for which the temperature held the clocks down. A counter also shows what
+happened between two looks."""
 
 
 def throttled(before: Snapshot, after: Snapshot) -> list[str]:

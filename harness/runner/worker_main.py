@@ -50,7 +50,7 @@ def serve(
         kind = type(backend)
         del backend
         if wants_more:
-            # What is still referred to in the old context would keep it.
+            # Objects of the old context that are still referenced would keep it open.
             gc.collect()
             try:
                 kind.forget()
@@ -60,7 +60,7 @@ def serve(
 
 
 def _served(measurer: Measurer, requests: IO[str], answers: IO[str]) -> bool:
-    """Answers requests for cases; whether one for a fresh context ended them."""
+    """Answers requests for cases; whether it ended because a fresh context was asked for."""
     for line in requests:
         request = json.loads(line)
         if "renew" in request:
@@ -102,7 +102,7 @@ def _send(answers: IO[str], message: Mapping[str, Any]) -> None:
 
 
 def _private_streams() -> tuple[IO[str], IO[str]]:
-    """The original stdin and stdout, for the worker alone: libraries print, and children would read."""
+    """The original stdin and stdout, for the worker alone: libraries print, and children may read stdin."""
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open() as nothing:
         os.dup2(nothing.fileno(), 0)
