@@ -77,8 +77,8 @@ Share = Mapping[str, Budget]
 
 
 def every_clock(samples: int = 15, seconds: float = 2.0, samples_once: int | None = None) -> Share:
-    """The share of a case's first trial: so many samples of the primary clock and its launch cost, of the
-    others ``samples_once``, as no other trial takes them. Half of the ``seconds`` are the primary clock's.
+    """The share of a case's first trial: so many samples of the primary clock, and ``samples_once`` of the
+    others, which no other trial takes. Half of the ``seconds`` are the primary clock's.
     """
     other = Budget(samples_once or samples, seconds / 8, least=1)
     return {
