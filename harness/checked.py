@@ -20,7 +20,7 @@ Whole = Annotated[int, Strict()]
 
 
 def one_of(what: str, known: Collection[object]) -> BeforeValidator:
-    """Refuses what is not among ``known``, as that is when a value is checked: a row may be added to a table."""
+    """Refuses what is not among ``known`` when it is checked: a row may be added to a table."""
 
     def check(value: Any) -> Any:
         # A list, for what has no hash can be sought in no dict.
