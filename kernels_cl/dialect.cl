@@ -27,7 +27,7 @@ inline ulong opaque_address(ulong address) {
   }
 #ifdef GROUP_SIZE
 // The position in the group as 32 bits: ptxas then recognises the work-item that has position 0. In groups of two
-// dimensions the built-in function is 1 to 3 % faster (the Laplace filter on an H200).
+// dimensions the built-in function is faster (the Laplace filter on an H200).
 SPECIAL_REGISTER(local_id_0, "%%tid.x")
 #define get_local_id(dimension) local_id_##dimension()
 #endif

@@ -1,7 +1,7 @@
 """Enqueueing an OpenCL kernel without an event.
 
 pyopencl asks for an event with every launch. A driver may have to do work on the device for it, which a CUDA
-launch does not do: on an H200 2 us of it. So the call is made directly, through the OpenCL
+launch does not do (on an H200: reports/examples, h200-launch). So the call is made directly, through the OpenCL
 library that pyopencl itself is linked with.
 """
 

@@ -47,12 +47,10 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     if device.kind == "cpu":
         # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
-        # Swept with PoCL on a Zen 4. A batch of loads is widened, tested for NaN or searched for places once:
-        # in the cache, batches of eight take half the time of single loads for sums and counts of bytes, two
-        # thirds for extremes of floats, a third to a half for minmaxloc. From memory all take the same
-        # (minmaxloc was not swept there). One group a core is up to a quarter slower than four; two and eight
-        # are not. OpenCL C's widest vectors of narrow integers do not fill a register; wider ones, where the
-        # compiler has them, take up to 1.7 times less.
+        # Swept with PoCL on a Zen 4, of which no run is kept. A batch of loads is widened, tested for NaN or
+        # searched for places once: in the cache batches of eight are faster than single loads, from memory
+        # as fast. One group a core is slower than four; two and eight are not. OpenCL C's widest vectors of
+        # narrow integers do not fill a register; wider ones, where the compiler has them, are faster.
         widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
         width = min(widest, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(

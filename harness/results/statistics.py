@@ -88,7 +88,8 @@ def centre(side: Blocks) -> float:
     """What a side takes: the median of each block, averaged over the blocks; NaN without a sample.
 
     The median because a sample may have been interrupted. The mean because contexts do not only scatter: on
-    an H200 one launches in 1.4 us, the next in 1.6, and the median of some is one or the other.
+    an H200 one launches faster than the next, by one of two times (reports/examples, h200-quick), and the
+    median of some is one or the other.
     """
     medians = [np.median(block) for block in side]
     return float(np.mean(medians)) if medians else math.nan
