@@ -4,7 +4,8 @@ What is enqueued behind it has reached the device when the time is over, and sta
 having no other means to hold a stream back. NVIDIA's OpenCL needs it as well: what waits for a user event
 stays on the host, and is handed to the device launch by launch once the event is set, so that the host's cost
 of doing so is timed. A kernel that a second queue ends is no way out: once two queues of an OpenCL context
-have been busy at the same time, every launch of that context takes longer (reports/examples, h200-quick-second-queue).
+have been busy at the same time, every launch of that context takes longer (reports/examples,
+h200-quick-second-queue).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Enqueueing an OpenCL kernel without an event.
 
 pyopencl asks for an event with every launch. A driver may have to do work on the device for it, which a CUDA
-launch does not do (on an H200: reports/examples, h200-launch). So the call is made directly, through the OpenCL
-library that pyopencl itself is linked with.
+launch does not do (on an H200: reports/examples, h200-launch). So the call is made directly, through the
+OpenCL library that pyopencl itself is linked with.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Where sources lie in a GPU's memory: elsewhere in each context.
 
 From one start of an H200 to the next the times of all ops on one source moved together, often in one API
-only, which no number of contexts of one start shows: an idle device seems to give every
-context the same memory. See Mytkowicz and others, Producing Wrong Data
-Without Doing Anything Obviously Wrong!, 2009.
+only, which no number of contexts of one start shows: an idle device seems to give every context the same
+memory. See Mytkowicz and others, Producing Wrong Data Without Doing Anything Obviously Wrong!, 2009.
 """
 
 from __future__ import annotations

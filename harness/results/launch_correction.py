@@ -1,10 +1,10 @@
 """Brings the contexts of a case to what launching costs in the mean of all contexts of its device.
 
 On an H200 every launch of one context takes one of two times, as by the toss of a coin, and with it each case
-there (reports/examples, h200-quick). A case can be measured in some tens of contexts, the empty kernel in hundreds: that is cheap.
-So a case's times are regressed on what the empty kernel took in the same contexts, and its mean is read off
-where the empty kernel's mean over all contexts is (double sampling with regression: Cochran, Sampling
-Techniques, chapter 12).
+there (reports/examples, h200-quick). A case can be measured in some tens of contexts, the empty kernel in
+hundreds: that is cheap. So a case's times are regressed on what the empty kernel took in the same contexts,
+and its mean is read off where the empty kernel's mean over all contexts is (double sampling with regression:
+Cochran, Sampling Techniques, chapter 12).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """In what order a run measures, in which round, and for how long each.
 
 A round is one pass over the cases in fresh contexts of the devices. Where a driver places its memory differs
-from context to context, and times with it, in OpenCL as in CUDA (reports/examples, h200-quick): rounds, not samples, are the independent observations of a verdict.
-A process has one round or, of a GPU, several; between them there may be short ones, in which only the empty
-kernel is measured (:mod:`harness.results.launch_correction`).
+from context to context, and times with it, in OpenCL as in CUDA (reports/examples, h200-quick): rounds, not
+samples, are the independent observations of a verdict. A process has one round or, of a GPU, several; between
+them there may be short ones, in which only the empty kernel is measured
+(:mod:`harness.results.launch_correction`).
 """
 
 from __future__ import annotations
