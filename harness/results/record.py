@@ -19,6 +19,8 @@ from pydantic import (
     GetPydanticSchema,
     TypeAdapter,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     with_config,
 )
 from typing_extensions import TypedDict
@@ -56,17 +58,18 @@ _FORMER = {"provenance": "ledger"}
 """What keys were called in older files."""
 
 
-def _has(*names: str) -> BeforeValidator:
+def _has(*names: str) -> WrapValidator:
     """Refuses a line without keys that every line has had, whatever Python leaves out."""
 
-    def check(data: Any) -> Any:
+    def check(data: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        found = handler(data)
         there = data if isinstance(data, dict) else names
         missing = [name for name in names if name not in there and _FORMER.get(name) not in there]
         if missing:
             raise ValueError("; ".join(f"{name}: is missing" for name in missing))
-        return data
+        return found
 
-    return BeforeValidator(check)
+    return WrapValidator(check)
 
 
 def _without_missing(clock: Any) -> Any:
@@ -227,7 +230,7 @@ _CASE: TypeAdapter[Case] = TypeAdapter(Case)
 _RECORD: TypeAdapter[Record] = TypeAdapter(
     Annotated[
         Record,
-        _has("case", "status", "reason", "error", "tolerance", "clocks", "provenance"),
+        _has("reason", "error", "tolerance", "clocks", "provenance"),
         BeforeValidator(_one_block),
     ]
 )
