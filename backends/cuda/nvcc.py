@@ -20,6 +20,19 @@ HOW_TO_GET = (
     "install the CUDA toolkit, or pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl; "
     "and a C++ compiler such as g++"
 )
+C_TYPES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "uint16": "unsigned short",
+    "int16": "short",
+    "uint32": "unsigned int",
+    "int32": "int",
+    "uint64": "unsigned long long",
+    "int64": "long long",
+    "float32": "float",
+    "float64": "double",
+}
+"""The types of CUDA C++ by NumPy's names."""
 _TOOLKIT = Path("/usr/local/cuda")
 _TIMEOUT_S = 300
 _OPTIONS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "static")

@@ -24,18 +24,6 @@ from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import LibraryVariant, Variant
 
 SOURCE = Path(__file__).with_name("cub_reductions.cu")
-C_TYPES = {
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "uint16": "unsigned short",
-    "int16": "short",
-    "uint32": "unsigned int",
-    "int32": "int",
-    "uint64": "unsigned long long",
-    "int64": "long long",
-    "float32": "float",
-    "float64": "double",
-}
 _ANSWERS = {
     "min": "element",
     "max": "element",
@@ -88,7 +76,7 @@ class CubBackend(DriverBackend):
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _ANSWERS:
             return f"CUB's reductions are not used for {problem.op} here"
-        if problem.dtype not in C_TYPES:
+        if problem.dtype not in nvcc.C_TYPES:
             return f"CUB is compiled here for types that C++ has, not for {problem.dtype}"
         return None
 
@@ -98,7 +86,7 @@ class CubBackend(DriverBackend):
 
 def macros(dtype: str, total: str) -> dict[str, str]:
     """What CUB's reductions are compiled with for elements and sums of these types."""
-    return {"ELEMENT": C_TYPES[dtype], "TOTAL": C_TYPES[total]}
+    return {"ELEMENT": nvcc.C_TYPES[dtype], "TOTAL": nvcc.C_TYPES[total]}
 
 
 def _run(function: Any, *arguments: Any) -> None:

@@ -17,9 +17,9 @@ from cuda.core import Program, ProgramOptions
 
 from backends.base import Prepared
 from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
+from backends.cuda import nvcc
 from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendUnavailable
-from backends.libraries.cub import C_TYPES
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import LibraryVariant, Variant
@@ -115,7 +115,7 @@ class CudaComputeBackend(DriverBackend):
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _FORMS:
             return f"cuda.compute is not used for {problem.op} here"
-        if problem.dtype not in C_TYPES:
+        if problem.dtype not in nvcc.C_TYPES:
             return f"the operators here are for types that C++ has, not for {problem.dtype}"
         return None
 
@@ -200,5 +200,5 @@ def _operator(name: str, dtype: str, capability: int) -> RawOp:
     options = ProgramOptions(
         arch=f"sm_{capability}", relocatable_device_code=True, link_time_optimization=True
     )
-    source = _TYPES.format(element=C_TYPES[dtype]) + _OPERATORS[name]
+    source = _TYPES.format(element=nvcc.C_TYPES[dtype]) + _OPERATORS[name]
     return RawOp(ltoir=bytes(Program(source, "c++", options).compile("ltoir").code), name=name)
