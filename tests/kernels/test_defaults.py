@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import RESIDENT_SHARE, kept_sixteenths
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
@@ -113,6 +114,59 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
     variant = default_variant(Reduction(op, dtype, (side, side)), swept)
     assert isinstance(variant, ReductionVariant)
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
+
+
+H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capability=90)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "side", "hint", "shape_of_launch"),
+    [
+        # What the cache holds stays there by itself.
+        ("uint8", 4096, "none", (4, 4, 256)),
+        ("int32", 2560, "none", (4, 4, 256)),
+        ("float64", 2560, "resident", (4, 5, 256)),
+        ("uint8", 8192, "resident", (4, 5, 256)),
+        ("int32", 4096, "resident", (4, 5, 256)),
+        # Most of it comes from memory.
+        ("int32", 8192, "resident", (2, 8, 512)),
+        ("uint8", 16384, "resident", (4, 8, 512)),
+        # Less than a sixteenth would stay.
+        ("uint8", 32768, "none", (4, 32, 512)),
+        # It has a load of its own.
+        ("float16", 8192, "none", (4, 4, 512)),
+    ],
+)
+def test_of_what_the_cache_does_not_hold_a_part_stays(
+    dtype: str, side: int, hint: str, shape_of_launch: tuple[int, int, int]
+) -> None:
+    problem = Reduction("max", dtype, (side, side))
+    variant = default_variant(problem, H200)
+    assert isinstance(variant, ReductionVariant)
+    assert variant.cache_hint == hint
+    assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
+    assert violations(variant, problem, H200) == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"compute_capability": 0}, {"compute_capability": 75}, {"cache_bytes": 0}], ids=str
+)
+def test_only_a_gpu_that_can_keep_a_part_is_asked_to(changes: dict[str, int]) -> None:
+    problem = Reduction("max", "uint8", (8192, 8192))
+    variant = default_variant(problem, replace(H200, **changes))  # type: ignore[arg-type]
+    assert isinstance(variant, ReductionVariant)
+    assert variant.cache_hint == "none"
+    assert violations(replace(variant, cache_hint="resident"), problem, replace(H200, **changes))  # type: ignore[arg-type]
+
+
+def test_the_part_that_stays_fits_into_the_cache() -> None:
+    cache = 60 * 2**20
+    for source in (1, 2**20, cache // 2, cache, 2 * cache, 9 * cache, 10 * cache, 2**40):
+        kept = kept_sixteenths(source, cache)
+        assert 0 <= kept <= 16
+        assert kept in (0, 16) or source * kept / 16 <= RESIDENT_SHARE * cache < source * (kept + 1) / 16
+    assert kept_sixteenths(cache // 2, cache) == 16
+    assert kept_sixteenths(10 * cache, cache) == 0
 
 
 @pytest.mark.parametrize(

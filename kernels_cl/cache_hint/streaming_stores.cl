@@ -1,0 +1,16 @@
+// Loads of words without a hint to the caches, and stores that they give up first, so that the source stays.
+
+// differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
+#ifdef __NV_CL_C_VERSION
+#define LOAD_WORDS(from) (*(from))
+#define STORE_WORDS(to, words) (*(to) = (words))
+#else
+// Clang's own functions: OpenCL C has none.
+#define LOAD_WORDS(from) (*(from))
+#define STORE_WORDS(to, words) __builtin_nontemporal_store(words, to)
+#endif
+#define LOAD_PTX "ld.global.nc"
+#define STORE_PTX "st.global.cs"
+#define LOAD_POLICY(place)
+#define LOAD_POLICY_INPUT
+// end differs
