@@ -50,6 +50,19 @@ def test_sums_in_the_type_of_the_elements(any_backend: Backend, size: int) -> No
         assert compare(prepared.result(), problem.reference(host), tolerance).ok
 
 
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_a_low_word_is_that_of_the_extreme(any_backend: Backend, op: str, dtype: str) -> None:
+    """The elements of the most extreme high words have low words that others exceed either way."""
+    rng = np.random.default_rng(8)
+    high = rng.integers(0x1000, 0x2000, 4097, dtype=np.int64)
+    low = rng.integers(0, 2**32, high.size, dtype=np.int64)
+    low[(high == high.min()) | (high == high.max())] >>= 8
+    low[(high == high.min()) | (high == high.max())] += 2**30
+    words = high << 32 | low
+    check_reduction(any_backend, op, words.view(dtype) if dtype == "float64" else words.astype(dtype))
+
+
 def layouts() -> dict[str, Array]:
     """Views of one array that are not contiguous, or not in C order."""
     base = Reduction("minmax", "int16", (37, 18, 6)).make_source(seed=2)
