@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -203,6 +203,22 @@ def places(name: str) -> tuple[float, ...]:
     """Of the limit's time, minmaxloc of two types: the slower side."""
     asked = ("minmaxloc float32 2560x2560", "minmaxloc float64 1280x1280")
     return tuple(over_limit(name, not_op="", problem=problem)[1] for problem in asked)
+
+
+BY_BITS = (["int32", "float32", "float64"], ["int16", "uint16"], ["int8", "uint8"])
+
+
+def of_places(types: list[str]) -> tuple[float, float]:
+    """What minmaxloc of these types reaches of the limit at 8192x8192."""
+    return ends(shares("h200-minmaxloc", not_op="", size="8192x8192", type=types))
+
+
+def by_size(library: str) -> tuple[float, ...]:
+    """CUDA's mean lead over a library: over all hot sizes, at each of them, and cold."""
+    names = ("h200-libraries", *BILLIONS)
+    all_sizes = [ratio for name in names for ratio in where(leads(name), second_backend=library)["gross"]]
+    cold = lead("h200-libraries", library, "cold")[0]
+    return geometric_mean(all_sizes), *(lead(name, library)[0] for name in names), cold
 
 
 FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
@@ -413,6 +429,53 @@ def test_a_figure_in_a_sentence_is_the_recorded_one(
     document: str, sentence: str, figures: Callable[[], Sequence[Any]]
 ) -> None:
     assert sentence.format(*figures()) in normalised(document)
+
+
+FIGURES += [
+    (RESULTS, "| {} of {}, {:.0f} % | met |", lambda: equal_verdicts()[:3]),
+    (RESULTS, "| 0 of {} by processes, none by halves of contexts | met |", lambda: selftested()[:1]),
+    (RESULTS, "| {:.3f} to {:.3f} (minmaxloc {:.3f} to {:.3f}) | met |", gibibyte_shares),
+    (
+        RESULTS,
+        "| {:.3f} to {:.3f}; minmaxloc hot {:.3f} to {:.3f}, {:.2f} to {:.2f} with 16 bits, {:.2f} to "
+        "{:.2f} with 8 | met |",
+        lambda: (*ends(shares("h200-8192x8192")), *(v for types in BY_BITS for v in of_places(types))),
+    ),
+    (
+        RESULTS,
+        "| at most {:.2f} and {:.2f} in all 70 cells, either API; minmaxloc at most {:.2f} and {:.2f} | met "
+        "|",
+        lambda: [
+            over_limit(*runs, **wanted, size=size)[1]
+            for runs, wanted in ((STARTS, {}), (("h200-minmaxloc",), {"not_op": ""}))
+            for size in ("1280x1280", "2560x2560")
+        ],
+    ),
+    (
+        RESULTS,
+        "| 8192x8192 net {:.3f} to {:.3f}; 1 GiB gross {:.3f} to {:.3f}; 2^28 and 2^30 elements {:.3f} to "
+        "{:.3f}; minmaxloc net {:.2f} to {:.2f} at 8192x8192 |",
+        lambda: (
+            *ends(where(ratios("h200-8192x8192"), not_op="minmaxloc")["net"].dropna()),
+            *ends(ratios("h200-huge")["gross"]),
+            *beyond()[1:],
+            *ends(where(ratios("h200-minmaxloc"), size="8192x8192")["net"].dropna()),
+        ),
+    ),
+    (
+        RESULTS,
+        "| none. The least lead of CUDA's is {:.3f} at 2^28 and {:.3f} at 2^30 | met |",
+        lambda: [leads(name)["gross"].min() for name in BILLIONS],
+    ),
+    *(
+        (
+            RESULTS,
+            "| hot {:.2f} ({:.2f} to 2^24 elements, {:.2f} at 2^28, {:.2f} at 2^30), cold {:.2f} |",
+            partial(by_size, library),
+        )
+        for library in ("cub", "npp")
+    ),
+]
 
 
 MEASURED = re.compile(
