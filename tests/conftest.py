@@ -30,6 +30,14 @@ else:
     settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _own_limits(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests remember no limits among the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_LIMITS_DIR", str(tmp_path_factory.mktemp("limits")))
+        yield
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, where pytest was called from elsewhere, or nothing is installed that adds them."""
     add_options(parser)

@@ -21,6 +21,8 @@ FAR = 0.1
 two contexts differ by less."""
 AMONG = 3
 """Samples whose median one bad one leaves good."""
+BRIEF_SHARE = 0.25
+"""The part of its seconds that a brief trial has."""
 _PRIMARY = ("queue", "launch")
 _PRIMARY_ONLY_WARM_UP = 1e-3
 """Seconds, where the case was measured before."""
@@ -91,6 +93,11 @@ def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
     """The share of a further trial: the primary clock and its launch cost, of each a sample at least."""
     queue = Budget(samples, seconds / 2, least=1, warm_up=_PRIMARY_ONLY_WARM_UP)
     return {"queue": queue, "launch": replace(queue, seconds=seconds / 8)}
+
+
+def brief(share: Share) -> Share:
+    """The share of a trial that only tells whether its case is worth another one."""
+    return {name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE) for name in _PRIMARY}
 
 
 def is_primary_only(share: Share) -> bool:

@@ -120,7 +120,7 @@ class Measurer:
         # Allocated first, and of a random size, so that no two contexts are alike.
         self._padding = placement.padding(backend, np.random.default_rng()) if shifts else None
         self.inputs = Inputs(backend, seed, image, shared)
-        self._launch: dict[tuple[Launch, ...], dict[str, Samples]] = {}
+        self._launch: dict[tuple[tuple[Launch, ...], bool], dict[str, Samples]] = {}
         self._is_warm = False
 
     def measure(self, case: Case, share: Share) -> Record:
@@ -233,11 +233,13 @@ class Measurer:
         self, launches: tuple[Launch, ...], budget: Budget, primary_only: bool
     ) -> dict[str, Samples]:
         geometry = tuple(Launch("empty", launch.num_groups, launch.group_size) for launch in launches)
-        if geometry not in self._launch:
-            self._launch[geometry] = empty_kernel.launch_clocks(
+        # One that took the primary clock alone has not the others.
+        key = geometry, primary_only
+        if key not in self._launch:
+            self._launch[key] = empty_kernel.launch_clocks(
                 self.backend, geometry, budget, self._timer, primary_only
             )
-        return self._launch[geometry]
+        return self._launch[key]
 
     def _told(self, case: Case, ready: Ready) -> dict[str, Any]:
         return {

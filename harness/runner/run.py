@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from harness.measure.budget import informed
+from harness.measure.budget import brief, informed
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter
@@ -26,6 +26,7 @@ from harness.runner.schedule import (
     rounds_a_process,
     trials,
 )
+from harness.runner.screening import Screening
 from harness.runner.telemetry import Snapshot, watched
 
 LIMIT_SHARE = 4
@@ -87,6 +88,7 @@ class _Run:
         self._over: set[Case] = set()
         self._rounds = rounds_a_process(plan.contexts, plan.launch_contexts)
         self._known = Known(self._rounds, plan.launch_contexts)
+        self._screening = Screening(plan.cases, plan.devices, plan.suite.limits.anew)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf
         self._allotment: Allotment | None = None
@@ -99,6 +101,7 @@ class _Run:
         if record.status != "ok":
             self._over.add(record.case)
         self._known.add(record)
+        self._screening.add(record)
         self._first.setdefault(record.case, record)
 
     def measure(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
@@ -124,12 +127,17 @@ class _Run:
                                     self._prepare(pool, of_problem)
                                 last = self._try(pool, trial, trial.case in enough) or last
                                 done += 1
+        self._screening.remember()
         progress(Progress(len(left), len(left), last, None))
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares a problem the first time that a process comes to it."""
         cases = [
-            trial.case for trial in of_problem if self._is_to_measure(trial) and trial.case not in self._over
+            trial.case
+            for trial in of_problem
+            if self._begins_process(trial)
+            and trial.case not in self._plan.skipped
+            and not self._is_over(trial.case)
         ]
         if cases:
             start = time.monotonic()
@@ -149,14 +157,22 @@ class _Run:
         return trial.round % self._rounds == 0
 
     def _is_to_measure(self, trial: Trial) -> bool:
-        """Whether a trial has a part of the budget's time: further rounds take what the suite grants."""
-        return self._begins_process(trial) and trial.case not in self._plan.skipped
+        """Whether a trial has a part of the budget's time: further rounds take what the suite grants, and
+        most candidates for limits are out after the first process.
+        """
+        is_measured = trial.case not in self._plan.skipped and not self._screening.is_out(trial.case)
+        return (
+            self._begins_process(trial) and is_measured and (trial.process == 0 or trial.case.role != "limit")
+        )
+
+    def _is_over(self, case: Case) -> bool:
+        return case in self._over or self._screening.is_out(case)
 
     def _try(self, pool: Pool, trial: Trial, is_enough: bool) -> Record | None:
         """Writes and returns the record of a trial; None where the case is over, or known well enough."""
         case = trial.case
         self._to_measure -= self._is_to_measure(trial)
-        if case in self._over or is_enough:
+        if self._is_over(case) or is_enough:
             return None
         if case in self._plan.skipped:
             record = Record(case, "skipped", self._plan.skipped[case])
@@ -173,10 +189,13 @@ class _Run:
         if self._allotment and self._begins_process(trial):
             granted = self._allotment.seconds(start, 1 + self._to_measure)
         share = self._plan.share(trial.case, trial.is_primary_only, granted)
+        if self._screening.is_brief(trial.case):
+            share = brief(share)
         if trial.case in self._first:
             share = informed(share, self._first[trial.case].clocks)
         record = watched(lambda: pool.measure(trial, share), lambda: self._look(trial.case))
         wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.provenance.get("timing_seconds", 0.0))
-        return replace(record, provenance={**record.provenance, "wall_seconds": wall})
+        told = self._screening.told(trial.case)
+        return replace(record, provenance={**record.provenance, **told, "wall_seconds": wall})

@@ -199,23 +199,32 @@ def _launch_cases(block: LaunchBlock, devices: Sequence[DeviceInfo]) -> Iterator
 
 
 def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceInfo]) -> Iterator[Case]:
-    """The limit of each size and cache state that a device with kernels of our own is compared in.
+    """The limit of each size and cache state that a device with kernels of our own is compared in, and of
+    those that the suite names.
 
     Reductions are held against reading, filters against copying.
     """
     wanted: dict[tuple[str, int, Cache], dict[DeviceInfo, None]] = {}
     by_key = {(device.backend, device.index): device for device in devices}
     for case in cases:
-        device = by_key[case.backend, case.device]
-        if _has_own_kernels(device):
-            direction = "copy" if isinstance(case.problem, Laplace) else "read"
-            wanted.setdefault((direction, case.problem.source_bytes, case.cache), {})[device] = None
+        direction = "copy" if isinstance(case.problem, Laplace) else "read"
+        found = direction, case.problem.source_bytes, case.cache
+        wanted.setdefault(found, {})[by_key[case.backend, case.device]] = None
+    for block, device in product(suite.limits.of, devices):
+        for direction, nbytes, cache in product(block.directions, block.source_bytes, block.caches):
+            if block.runs_on(device.kind):
+                wanted.setdefault((direction, nbytes, cast(Cache, cache)), {})[device] = None
     for (direction, nbytes, cache), where in sorted(wanted.items(), key=lambda item: item[0]):
         problem = Bandwidth(direction, _LIMIT_DTYPE, -(-nbytes // _LIMIT_ITEMSIZE))
-        for device in where:
-            sweep = suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu
+        for device in filter(_has_own_kernels, where):
             base = Case(device.backend, device.index, problem, LibraryVariant(), cache, "limit")
-            yield from (replace(base, variant=variant) for variant in _sweep(sweep))
+            yield from (replace(base, variant=variant) for variant in _candidates(suite, problem, device))
+
+
+def _candidates(suite: Suite, problem: Bandwidth, device: DeviceInfo) -> list[BandwidthVariant]:
+    """The variants whose fastest is the limit: those that the device can run, or one, which tells why not."""
+    every = _sweep(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
+    return [variant for variant in every if not violations(variant, problem, device)] or every[:1]
 
 
 def _sweep(sweep: Sweep) -> list[BandwidthVariant]:

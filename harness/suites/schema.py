@@ -181,13 +181,19 @@ class Sweep(_Table):
 
 _GPU_SWEEP = Sweep(
     vector_width=[4],
-    loads_in_flight=[4],
+    loads_in_flight=[1, 4],
     stride=["global"],
-    groups=["per_problem", 8, 16],
-    group_size=[256, 512],
+    groups=[8, 32, "per_problem"],
+    group_size=[256],
+    cache_hint=["none", "streaming", "resident"],
 )
 _CPU_SWEEP = Sweep(
-    vector_width=[16], loads_in_flight=[1, 4], stride=["local"], groups=[1, 2, 4], group_size=[1]
+    vector_width=[16],
+    loads_in_flight=[1, 4],
+    stride=["local"],
+    groups=[2, 4],
+    group_size=[1],
+    cache_hint=["none", "streaming"],
 )
 
 
@@ -198,26 +204,27 @@ def _completed_by(sweep: Sweep) -> BeforeValidator:
     )
 
 
-def _study_of(sweep: Sweep) -> Sweep:
-    """One variant for each vector width, else like the most generous of a sweep for limits."""
-    return Sweep(
-        vector_width=list(AXES["bandwidth"]["vector_width"]),
-        **{name: values[-1:] for name, values in sweep.model_dump(exclude={"vector_width"}).items()},
-    )
+_WIDTHS = list(AXES["bandwidth"]["vector_width"])
+_GPU_STUDY = Sweep(
+    vector_width=_WIDTHS, loads_in_flight=[4], stride=["global"], groups=[16], group_size=[512]
+)
+_CPU_STUDY = Sweep(vector_width=_WIDTHS, loads_in_flight=[4], stride=["local"], groups=[4], group_size=[1])
 
 
-_GPU_STUDY, _CPU_STUDY = _study_of(_GPU_SWEEP), _study_of(_CPU_SWEEP)
+class LimitBlock(_Block):
+    """Reading and copying sources of every number of bytes."""
+
+    directions: list[Direction] = _SOME
+    source_bytes: list[Annotated[int, Field(ge=8, le=MAX_ELEMENTS)]] = _SOME
 
 
-class BandwidthBlock(_Block):
-    """Reading and copying sources of every number of bytes as every dtype, in every variant of a sweep.
+class BandwidthBlock(LimitBlock):
+    """Reading and copying as every dtype, too, in every variant of a sweep.
 
     The kernels move raw words, so that dtypes of one size run the same code: their spread is the noise.
     """
 
-    directions: list[Direction] = _SOME
     dtypes: list[DtypeName] = _SOME
-    source_bytes: list[Annotated[int, Field(ge=8, le=MAX_ELEMENTS)]] = _SOME
     gpu: Annotated[Sweep, _completed_by(_GPU_STUDY)] = _GPU_STUDY
     cpu: Annotated[Sweep, _completed_by(_CPU_STUDY)] = _CPU_STUDY
 
@@ -236,9 +243,15 @@ class LaunchBlock(_Block):
 
 
 class Limits(_Table):
-    """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32."""
+    """How the limits are found: for each source size and cache state, the fastest of a sweep over uint32.
+
+    of: of more sizes than those that are compared. anew: whatever is remembered of a device is measured once
+    more (:mod:`harness.runner.screening`).
+    """
 
     measure: bool = True
+    anew: bool = False
+    of: list[LimitBlock] = []
     gpu: Annotated[Sweep, _completed_by(_GPU_SWEEP)] = _GPU_SWEEP
     cpu: Annotated[Sweep, _completed_by(_CPU_SWEEP)] = _CPU_SWEEP
 
@@ -258,7 +271,7 @@ class Suite(_Table):
 
     @model_validator(mode="after")
     def _has_blocks(self) -> Self:
-        if not (self.reduction or self.laplace or self.bandwidth or self.launch):
+        if not (self.reduction or self.laplace or self.bandwidth or self.launch or self.limits.of):
             raise ValueError(
                 "there is nothing to run; add a [[reduction]], [[laplace]], [[bandwidth]] or [[launch]] block"
             )

@@ -55,6 +55,8 @@ class Harness:
         monkeypatch.delenv("HARNESS_DEBUG", raising=False)
         # Other tests may be running on this machine.
         monkeypatch.setenv("HARNESS_LOCK_DIR", str(folder.parent / f"{folder.name}-locks"))
+        # Nor is what another test found to be remembered here.
+        monkeypatch.setenv("HARNESS_LIMITS_DIR", str(folder.parent / f"{folder.name}-limits"))
 
     def __call__(self, *arguments: object) -> Outcome:
         self._monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.measure.budget import Budget, Share
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import Run, RunWriter, load_run
 from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
+from harness.runner.worker_process import Worker
 from harness.suites.schema import Measure, ReductionBlock, Suite
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend
@@ -43,6 +45,20 @@ def run(path: Path, plan: RunPlan | None = None, told: list[Progress] | None = N
 
 def faults(monkeypatch: pytest.MonkeyPatch, **wanted: str) -> None:
     monkeypatch.setenv(ENVIRONMENT, json.dumps(wanted))
+
+
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
+    """The shares that workers are asked for from now on."""
+    shares: list[Share] = []
+    real = Worker.tell
+
+    def tell(worker: Worker, request: Mapping[str, Any]) -> None:
+        if "share" in request:
+            shares.append({name: Budget(**budget) for name, budget in request["share"].items()})
+        real(worker, request)
+
+    monkeypatch.setattr(Worker, "tell", tell)
+    return shares
 
 
 def only(found: Run, op: str) -> Record:

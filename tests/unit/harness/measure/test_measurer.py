@@ -13,7 +13,7 @@ from PIL import Image
 
 from backends.errors import DeviceLost
 from harness.devices import DeviceArray
-from harness.measure.budget import every_clock, informed, plain, primary_clock
+from harness.measure.budget import brief, every_clock, informed, plain, primary_clock
 from harness.measure.inputs import KEPT_SHARE
 from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
@@ -113,6 +113,12 @@ def test_the_same_launches_cost_is_measured_once() -> None:
     measuring = measurer(FakeClock())
     first, second = measuring.measure(CASE, FOUR), measuring.measure(CASE, FOUR)
     assert first.clocks["launch"] is second.clocks["launch"]
+
+
+def test_a_launch_cost_of_the_primary_clock_alone_does_not_stand_for_the_others() -> None:
+    measuring = measurer(FakeClock())
+    assert "launch_event" not in measuring.measure(CASE, brief(FOUR)).clocks
+    assert "launch_event" in measuring.measure(CASE, FOUR).clocks
 
 
 def test_other_launches_have_a_cost_of_their_own() -> None:

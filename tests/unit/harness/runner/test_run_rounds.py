@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.measure.budget import Budget, Share, informed, is_primary_only, primary_clock
+from harness.measure.budget import informed, is_primary_only, primary_clock
 from harness.problems import Empty
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
@@ -20,7 +20,7 @@ from harness.runner.schedule import LEAST_S, Known
 from harness.runner.worker_process import Worker
 from harness.variants.axes import LaunchVariant
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, faults, only, planned, run
+from tests.support.fake_runs import CASES, asked, faults, only, planned, run
 
 THREE: dict[str, Any] = {"samples": 9, "case_seconds": 0.1, "processes": 3}
 
@@ -72,20 +72,6 @@ def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
     found = load_run(path)
     assert [(trial.case, trial.process) for trial in found.trials] == whole
     assert path.read_bytes().splitlines(keepends=True)[:4] == lines[:4]
-
-
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Share]:
-    """The shares that workers are asked for from now on."""
-    shares: list[Share] = []
-    real = Worker.tell
-
-    def tell(worker: Worker, request: Mapping[str, Any]) -> None:
-        if "share" in request:
-            shares.append({name: Budget(**budget) for name, budget in request["share"].items()})
-        real(worker, request)
-
-    monkeypatch.setattr(Worker, "tell", tell)
-    return shares
 
 
 TWICE: dict[str, Any] = {"samples": 9, "case_seconds": 6.0, "processes": 2, "contexts": {"fake:0": 3}}

@@ -116,6 +116,42 @@ sizes = [[7, 5]]
     assert {c.variant.group_size for c in limits if c.device == 1} == {1}  # type: ignore[union-attr]
 
 
+def _hints(cases: list[Case]) -> set[str]:
+    return {case.variant.cache_hint for case in cases}  # type: ignore[union-attr]
+
+
+def test_candidates_for_a_limit_that_a_device_cannot_run_are_none(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction())
+    hopper = replace(CUDA, compute_capability=90)
+    limits = [case for case in expand(suite, [hopper, GPU, CPU]) if case.role == "limit"]
+    by_device = {
+        key: [c for c in limits if c.device_key == key] for key in ("cuda:0", "opencl:0", "opencl:1")
+    }
+    assert _hints(by_device["cuda:0"]) == {"none", "streaming", "resident"}
+    assert _hints(by_device["opencl:0"]) == _hints(by_device["opencl:1"]) == {"none"}
+    assert len(by_device["cuda:0"]) == 3 * len(by_device["opencl:0"])
+    # Where none can be run, one says why.
+    text = _reduction() + '[limits.gpu]\ncache_hint = ["resident", "streaming"]'
+    (only,) = {c for c in expand(_suite(tmp_path, text), [GPU]) if c.role == "limit"}
+    assert skip_reason(only, GPU, suite)
+
+
+def test_a_suite_can_name_sizes_for_the_limits(tmp_path: Path) -> None:
+    text = """
+[[limits.of]]
+only = "gpu"
+directions = ["copy"]
+source_bytes = [4096, 8190]
+caches = ["cold"]
+"""
+    cases = expand(_suite(tmp_path, text), [*DEVICES, CUPY])
+    assert {case.role for case in cases} == {"limit"}
+    assert {case.device_key for case in cases} == {"opencl:0", "cuda:0"}
+    assert {(c.problem, c.cache) for c in cases} == {
+        (Bandwidth("copy", "uint32", size), "cold") for size in (1024, 2048)
+    }
+
+
 def test_limits_can_be_left_out(tmp_path: Path) -> None:
     suite = _suite(tmp_path, _reduction() + "[limits]\nmeasure = false")
     assert {case.role for case in expand(suite, DEVICES)} == {"compare"}
