@@ -35,10 +35,6 @@ SIDES: dict[str, tuple[str, ...]] = {
 """The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
 
 
-FEWEST_TO_CHOOSE = 8
-"""Blocks of which one half chooses the fastest variant that the other judges: of fewer the choice would be
-chance."""
-
 LEAST_WORK = 0.5
 """Share of a queue time that must be work for a net ratio: below it the difference of two launch costs, which
 the device partly hides behind each other, outweighs the work, and the ratio says nothing."""
@@ -182,13 +178,11 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
 
 def _fastest(side: pd.DataFrame) -> pd.Series[Any]:
     """The fastest row of a side, sorted by speed, with the blocks of the row that is the fastest in the other
-    half of them (:func:`harness.results.ratio.chosen_on_the_other_half`), where there are blocks enough.
+    half of them (:func:`harness.results.ratio.chosen_on_the_other_half`).
     """
     best = side.iloc[0]
     count = len(best["queue_blocks"])
     rivals = side[(side["in_parts"] == best["in_parts"]) & (side["queue_blocks"].map(len) == count)]
-    if len(rivals) == 1 or count < FEWEST_TO_CHOOSE:
-        return best
     chosen = ratio.chosen_on_the_other_half(list(rivals["queue_blocks"]))
     best = best.copy()
     for blocks in ("queue_blocks", "launch_blocks"):

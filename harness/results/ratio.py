@@ -26,6 +26,10 @@ BAND = 0.02
 FEWEST_PAIRS = 8
 """Blocks a side that are drawn in pairs: of fewer, pairs tell their own spread worse than sides do."""
 
+FEWEST_TO_CHOOSE = 8
+"""Blocks of which one half chooses the fastest variant that the other judges: of fewer the choice would be
+chance."""
+
 _RESAMPLES = 2000
 _SEED = 20110913
 """Any number, but always the same: one run file has one report."""
@@ -97,12 +101,13 @@ def compare(first: Side, second: Side, band: float = BAND, paired: bool = False)
 
 def chosen_on_the_other_half(rivals: Sequence[Blocks]) -> list[int]:
     """For each block the rival that is the fastest in the other half of the blocks: the even ones have the
-    one of the odd blocks, and the odd ones that of the even.
+    one of the odd blocks, and the odd ones that of the even. Fewer than FEWEST_TO_CHOOSE blocks all choose.
 
     What is chosen and judged on the same samples looks faster than it is, the more so the more rivals there
-    are: the fastest of equal ones is the one that chance favoured. All rivals must have equally many blocks,
-    two at least.
+    are: the fastest of equal ones is the one that chance favoured. All rivals must have equally many blocks.
     """
+    if len(rivals[0]) < FEWEST_TO_CHOOSE:
+        return [min(range(len(rivals)), key=lambda at: centre(rivals[at]))] * len(rivals[0])
     of_other_half = [
         min(range(len(rivals)), key=lambda at: centre(rivals[at][1 - half :: 2])) for half in (0, 1)
     ]

@@ -8,6 +8,7 @@ layout, clocks and luck, and are no independent witnesses of the next. See :func
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -91,7 +92,7 @@ def centre(side: Blocks) -> float:
     an H200 one launches faster than the next, by one of two times (reports/examples, h200-quick), and the
     median of some is one or the other.
     """
-    medians = [np.median(block) for block in side]
+    medians = [statistics.median(block) for block in side]
     return float(np.mean(medians)) if medians else math.nan
 
 

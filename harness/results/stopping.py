@@ -68,16 +68,29 @@ def ratio_is_told(
     if min(len(first), len(second)) < 2:
         return False
     own = (_relative_error(side) for side in (first, second))
-    shared = (error / statistics.mean(side) for side, error in zip((first, second), errors, strict=True))
+    shared = (error / statistics.fmean(side) for side, error in zip((first, second), errors, strict=True))
     error, degrees = math.hypot(*own, *shared), min(len(first), len(second)) - 1
-    ratio = math.log(statistics.mean(second) / statistics.mean(first))
+    ratio = math.log(statistics.fmean(second) / statistics.fmean(first))
     from_edge = abs(abs(ratio) - math.log1p(band))
     return from_edge > CLEAR * error or 2 * _student(degrees) * error < NARROW_RATIO
 
 
+def is_slower(times: Sequence[float], fastest: Sequence[float], band: float) -> bool:
+    """Whether times are clearly longer than those of another, taken one by one in the same rounds: in the
+    mean beyond the band, and by :data:`CLEAR` standard errors, or as many more as few rounds take.
+    """
+    ratios = [math.log(one / best) for one, best in zip(times, fastest, strict=True)]
+    slower = statistics.fmean(ratios)
+    if slower <= math.log1p(band):
+        return False
+    error = statistics.stdev(ratios, slower) / math.sqrt(len(ratios))
+    return slower > _student(len(ratios) - 1, statistics.NormalDist().cdf(-CLEAR)) * error
+
+
 def _relative_error(values: Sequence[float]) -> float:
     """The standard error of a mean of independent values, over that mean."""
-    return statistics.stdev(values) / math.sqrt(len(values)) / statistics.mean(values)
+    mean = statistics.fmean(values)
+    return statistics.stdev(values, mean) / math.sqrt(len(values)) / mean
 
 
 def mean_is_narrow(values: Sequence[float], width: float) -> bool:
@@ -91,7 +104,7 @@ def mean_is_narrow(values: Sequence[float], width: float) -> bool:
 
 
 @cache
-def _student(degrees: int) -> float:
+def _student(degrees: int, tail: float = (1 - CONFIDENCE) / 2) -> float:
     from scipy import stats
 
-    return float(stats.t.isf((1 - CONFIDENCE) / 2, degrees))
+    return float(stats.t.isf(tail, degrees))

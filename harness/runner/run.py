@@ -91,6 +91,8 @@ class _Run:
         self._screening = Screening(plan.cases, plan.devices, plan.suite.limits.anew)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf
+        # By process, the time at which no further round of it begins.
+        self._ends: dict[int, float] = {}
         self._allotment: Allotment | None = None
         self._to_measure = 0
         # Seconds of preparation, divided among the cases of the problem.
@@ -147,9 +149,14 @@ class _Run:
     def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that are known well enough; all cases of a further round once time is over."""
         first = of_round[0]
-        within = self._budget or self._measure.gpu_contexts_s or math.inf
-        ends = further_rounds_end(within, first.process, self._measure.processes)
-        if time.monotonic() - self._began_at >= ends and not self._begins_process(first):
+        if self._begins_process(first):
+            return set()
+        now = time.monotonic() - self._began_at
+        if first.process not in self._ends:
+            within = self._budget or self._measure.gpu_contexts_s or math.inf
+            left = self._measure.processes - first.process
+            self._ends[first.process] = further_rounds_end(within, now, left)
+        if now >= self._ends[first.process]:
             return {trial.case for trial in of_round}
         return self._known.enough(of_round)
 

@@ -10,17 +10,18 @@ them there may be short ones, in which only the empty kernel is measured
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby, product
-from statistics import median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from harness.problems import Empty, Problem
 from harness.results.launch_correction import Corrected, Launches
 from harness.results.merge import merged_clock
-from harness.results.ratio import BAND
+from harness.results.ratio import BAND, chosen_on_the_other_half
 from harness.results.record import Case, Record, Samples
-from harness.results.stopping import NARROW, mean_is_narrow, ratio_is_told
+from harness.results.statistics import centre
+from harness.results.stopping import NARROW, is_slower, mean_is_narrow, ratio_is_told
 
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
@@ -28,7 +29,8 @@ LEAST_S = 0.01
 FURTHER_SHARE = 0.5
 """The part of a budget that the further contexts of the processes have, where there are any."""
 LEAST_ROUNDS = 4
-"""Rounds of a process in which a case is always measured: a few contexts may happen to be alike."""
+"""Rounds of a process in which what may be the fastest is always measured, and rounds before a variant is
+given up: a few contexts may happen to be alike."""
 
 LIMIT_ROUNDS = 2
 """Rounds of a process in which a limit is measured: no verdict rests on it."""
@@ -104,9 +106,11 @@ def first_rounds_end(seconds: float, rounds: int) -> float:
     return seconds * (1 - FURTHER_SHARE if rounds > 1 else 1)
 
 
-def further_rounds_end(seconds: float, process: int, processes: int) -> float:
-    """After how much of a run's time a process begins no further round: each has as much of ``seconds``."""
-    return seconds * (process + 1) / processes
+def further_rounds_end(seconds: float, now: float, processes_left: int) -> float:
+    """After how much of a run's time a process begins no further round, which has done its first ``now``:
+    what is left of ``seconds`` is shared evenly with the processes after it.
+    """
+    return now + max(0.0, seconds - now) / processes_left
 
 
 class Known:
@@ -118,44 +122,122 @@ class Known:
     def __init__(self, rounds: int, launches: int = 0) -> None:
         self._rounds, self._launches_after = rounds, launches
         self._clocks: dict[Case, list[Samples]] = {}
+        self._medians: dict[Case, dict[int, float]] = {}
+        self._in_parts: set[Case] = set()
+        self._slow: set[Case] = set()
+        self._gone: set[Case] = set()
+        # Until the next record of the problem.
+        self._told: set[tuple[Problem, str]] = set()
         self._launches = Launches()
 
     def add(self, record: Record) -> None:
         """Takes note of a record of one round."""
         self._launches.add(record)
+        self._told.discard(problem_of(record.case))
         clock = record.clocks.get("queue")
-        if clock and clock.seconds:
+        if record.status != "ok":
+            self._gone.add(record.case)
+        elif clock and clock.seconds:
             self._clocks.setdefault(record.case, []).append(clock)
+            self._medians.setdefault(record.case, {})[record.block] = median(clock.seconds)
+            if record.provenance.get("result_location") == "parts":
+                self._in_parts.add(record.case)
 
     def enough(self, of_round: Sequence[Trial]) -> set[Case]:
-        """The cases of a round that need not be measured in it: those of problems whose verdicts of one
-        device against another are settled; on one device alone, whose times are known well.
+        """The cases of a round that need not be measured in it: variants that are clearly not the fastest of
+        their side, and all cases of problems whose verdicts are settled.
 
-        All sides of a problem or none: each must have as many rounds as the other.
+        What is left of a problem has its rounds together.
         """
-        if of_round[0].round % self._rounds // (1 + self._launches_after) < LEAST_ROUNDS:
-            return set()
+        context = of_round[0].round % self._rounds // (1 + self._launches_after)
         groups = groupby(of_round, key=lambda trial: problem_of(trial.case))
-        sides = ([trial.case for trial in group] for _, group in groups)
-        return {case for cases in sides if self._are_told(cases) for case in cases}
+        left_out: set[Case] = set()
+        for problem, group in groups:
+            cases = [trial.case for trial in group if trial.case not in self._gone]
+            if problem not in self._told:
+                slow = self._slow_of(cases)
+                left_out |= slow
+                if context >= LEAST_ROUNDS and self._are_told([case for case in cases if case not in slow]):
+                    self._told.add(problem)
+            if problem in self._told:
+                left_out |= set(cases)
+        return left_out
+
+    def _slow_of(self, cases: Sequence[Case]) -> set[Case]:
+        """The variants that are not the fastest of their side whatever comes, and their controls. What has
+        been given up stays so: the others have had rounds that it lacks.
+        """
+        for side in _sides(cases).values():
+            rivals = [case for case in side if case in self._medians and case not in self._slow]
+            if rivals and not isinstance(rivals[0].problem, Empty):
+                fastest = min(rivals, key=self._speed)
+                self._slow |= {case for case in rivals if self._is_slower(case, fastest)}
+        return {case for case in cases if case in self._slow or _twin(case) in self._slow}
+
+    def _speed(self, case: Case) -> tuple[bool, float]:
+        """What orders the variants of a side: all that is whole comes before what the host has to finish."""
+        return case in self._in_parts, fmean(self._medians[case].values())
+
+    def _is_slower(self, case: Case, fastest: Case) -> bool:
+        mine, best = self._medians[case], self._medians[fastest]
+        both = [number for number in mine if number in best]
+        if case is fastest or len(both) < LEAST_ROUNDS:
+            return False
+        if self._speed(case)[0] != self._speed(fastest)[0]:
+            return True
+        return is_slower([mine[each] for each in both], [best[each] for each in both], BAND)
 
     def _are_told(self, cases: Sequence[Case]) -> bool:
-        if self._launches_after and isinstance(cases[0].problem, Empty):
-            # Every other time is corrected by these: more of them improve all.
-            return False
-        sides = {case: self._corrected(case) for case in cases}
-        times = {case: [median(block) for block in side.blocks] for case, side in sides.items()}
-        if len({case.device_key for case in cases}) == 1:
-            return all(mean_is_narrow(each, NARROW) for each in times.values())
+        """Whether the verdicts of one device against another are settled: on the fastest of each, and on each
+        variant that both have; on one device alone, whether all times are known well.
+        """
+        if not cases or (self._launches_after and isinstance(cases[0].problem, Empty)):
+            # All other times are corrected by the empty kernel's: more of them improve all.
+            return not cases
+        found = {case: self._corrected(case) for case in cases}
+        sides = list(_sides(cases).values())
+        if len(sides) == 1:
+            return all(mean_is_narrow(_medians_of(side), NARROW) for side in found.values())
         return all(
-            ratio_is_told(times[one], times[other], BAND, (sides[one].error, sides[other].error))
-            for one, other in combinations(cases, 2)
-            if one.device_key != other.device_key
+            _is_told(_fastest([found[case] for case in one]), _fastest([found[case] for case in other]))
+            and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
+            for one, other in combinations(sides, 2)
         )
 
     def _corrected(self, case: Case) -> Corrected:
         found = self._clocks.get(case)
         return self._launches.corrected(case.device_key, merged_clock(found) if found else None)
+
+
+def _sides(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    """The cases of one problem by device, without those that repeat another one."""
+    sides: dict[str, list[Case]] = {}
+    for case in cases:
+        if case.role != "control" or _twin(case) not in cases:
+            sides.setdefault(case.device_key, []).append(case)
+    return sides
+
+
+def _twin(case: Case) -> Case | None:
+    """The case that a control repeats."""
+    return replace(case, role="compare") if case.role == "control" else None
+
+
+def _fastest(side: Sequence[Corrected]) -> Corrected:
+    """The fastest of a side, chosen and judged as the report does."""
+    count = max(len(each.blocks) for each in side)
+    rivals = [each for each in side if len(each.blocks) == count]
+    rivals.sort(key=lambda each: centre(each.blocks))
+    chosen = chosen_on_the_other_half([each.blocks for each in rivals])
+    return Corrected([rivals[at].blocks[block] for block, at in enumerate(chosen)], rivals[0].error)
+
+
+def _is_told(one: Corrected, other: Corrected) -> bool:
+    return ratio_is_told(_medians_of(one), _medians_of(other), BAND, (one.error, other.error))
+
+
+def _medians_of(side: Corrected) -> list[float]:
+    return [median(block) for block in side.blocks]
 
 
 @dataclass

@@ -255,6 +255,7 @@ def test_a_difference_of_a_tenth_is_found() -> None:
 
 def test_each_half_of_the_blocks_chooses_for_the_other() -> None:
     """The first rival is the faster in the even blocks, the second in the odd ones."""
-    first, second = ((1.0,), (3.0,)) * 2, ((2.0,), (1.0,)) * 2
-    assert chosen_on_the_other_half([first, second]) == [1, 0, 1, 0]
-    assert chosen_on_the_other_half([first, ((0.5,),) * 4]) == [1, 1, 1, 1]
+    first, second = ((1.0,), (3.0,)) * 4, ((2.0,), (1.0,)) * 4
+    assert chosen_on_the_other_half([first, second]) == [1, 0] * 4
+    assert chosen_on_the_other_half([first, ((0.5,),) * 8]) == [1] * 8
+    assert chosen_on_the_other_half([first[:7], second[:7]]) == [1] * 7, "of few all choose"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
@@ -24,7 +25,7 @@ from harness.runner.schedule import (
     rounds_a_process,
     trials,
 )
-from harness.variants.axes import LaunchVariant, LibraryVariant
+from harness.variants.axes import LaunchVariant, LibraryVariant, ReductionVariant
 
 
 def case(backend: str, op: str) -> Case:
@@ -155,6 +156,88 @@ def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_round
     assert found == 2 * ([set()] * LEAST_ROUNDS + [left_out] * 2)
 
 
+SLOW, FAST, ALSO_FAST = (ReductionVariant(groups=groups) for groups in (2, 4, 8))
+
+
+def left_out_after(rounds: int, times: Mapping[Case, list[float]], parts: Collection[Case] = ()) -> set[Case]:
+    """What is left out of the next round after so many with these times, of two devices' variants."""
+    known = Known(LEAST_ROUNDS + 2)
+    for number in range(rounds):
+        for each, seconds in times.items():
+            place = {"result_location": "parts"} if each in parts else {}
+            clocks = {"queue": Samples((seconds[number],))}
+            known.add(Record(each, "ok", clocks=clocks, provenance=place).in_block(0, number))
+    return known.enough([Trial(each, 0, rounds) for each in times])
+
+
+def of_variant(backend: str, variant: ReductionVariant) -> Case:
+    return Case(backend, 0, Reduction("min", "int32", (10,)), variant)
+
+
+def test_a_variant_that_is_clearly_slower_than_its_sides_fastest_is_given_up() -> None:
+    slow, control = of_variant("a", SLOW), replace(of_variant("a", SLOW), role="control")
+    times = {
+        slow: [1.2, 1.21] * 4,
+        control: STEADY,
+        of_variant("a", FAST): NOISY,
+        of_variant("a", ALSO_FAST): [1.01 * each for each in NOISY],
+        of_variant("b", FAST): NOISY[1:],
+        of_variant("b", SLOW): NOISY[1:],
+    }
+    assert left_out_after(LEAST_ROUNDS - 1, times) == set()
+    # As far away, but by chance for all that four contexts say.
+    assert left_out_after(LEAST_ROUNDS, times) == set()
+    steady = times | {of_variant("a", FAST): STEADY, of_variant("a", ALSO_FAST): STEADY}
+    assert left_out_after(LEAST_ROUNDS, steady) == {slow, control}
+
+
+def test_within_the_band_nothing_is_given_up() -> None:
+    times = {of_variant("a", SLOW): [each * 1.015 for each in STEADY], of_variant("a", FAST): STEADY}
+    assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", FAST): NOISY}) == set()
+
+
+def test_what_leaves_work_to_the_host_is_no_rival_of_what_is_whole() -> None:
+    parts, whole = of_variant("a", SLOW), of_variant("a", FAST)
+    times = {parts: STEADY, whole: [each * 1.06 for each in STEADY], of_variant("b", FAST): NOISY}
+    assert left_out_after(LEAST_ROUNDS, times) == {whole}
+    assert left_out_after(LEAST_ROUNDS, times, parts=[parts]) == {parts}
+
+
+def test_what_was_given_up_stays_so() -> None:
+    known = Known(LEAST_ROUNDS + 2)
+    cases = [of_variant("a", SLOW), of_variant("a", FAST), of_variant("b", FAST)]
+    later = [Trial(each, 1, 20) for each in cases]
+    for number in range(LEAST_ROUNDS + 1):
+        first = 1.5 if number < LEAST_ROUNDS else 0.1
+        assert number < LEAST_ROUNDS or known.enough(later) == {cases[0]}
+        for each, seconds in zip(cases, (first, 1.0, NOISY[number]), strict=True):
+            known.add(Record(each, "ok", clocks={"queue": Samples((seconds,))}).in_block(0, number))
+    assert known.enough(later) == {cases[0]}
+
+
+def test_the_fastest_decide_and_what_both_have() -> None:
+    """Two variants of a side within the band of each other: the second's verdict hangs in the balance."""
+    times = {
+        of_variant("a", SLOW): [each * 1.015 for each in STEADY],
+        of_variant("a", FAST): STEADY,
+        of_variant("b", FAST): STEADY,
+    }
+    assert left_out_after(LEAST_ROUNDS, times) == set(times)
+    assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", SLOW): NOISY}) == set()
+
+
+def test_what_failed_keeps_no_problem_undecided() -> None:
+    known = Known(LEAST_ROUNDS + 2)
+    cases = [of_variant(backend, variant) for backend in "ab" for variant in (FAST, SLOW)]
+    for number in range(LEAST_ROUNDS):
+        for each in cases[:3]:
+            known.add(Record(each, "ok", clocks={"queue": Samples((1.0,))}).in_block(0, number))
+    of_round = [Trial(each, 0, LEAST_ROUNDS) for each in cases]
+    assert known.enough(of_round) == set()
+    known.add(Record(cases[3], "skipped", "cannot"))
+    assert known.enough(of_round) == set(cases[:3])
+
+
 @pytest.mark.parametrize(("twin", "is_told"), [(STEADY, True), (FAR_OFF, False)])
 def test_on_one_device_alone_every_time_is_to_be_known_well(twin: list[float], is_told: bool) -> None:
     cases = [case("a", "min"), replace(case("a", "min"), role="control")]
@@ -214,5 +297,11 @@ def test_further_contexts_have_a_part_of_the_budget() -> None:
     assert first_rounds_end(90.0, 1) == 90.0
 
 
-def test_each_process_has_as_much_of_the_time_for_further_rounds() -> None:
-    assert [further_rounds_end(90.0, process, 3) for process in range(3)] == [30.0, 60.0, 90.0]
+def test_what_first_rounds_leave_of_the_time_is_shared_evenly() -> None:
+    ends = [
+        further_rounds_end(90.0, 15.0, 3),
+        further_rounds_end(90.0, 50.0, 2),
+        further_rounds_end(90.0, 80.0, 1),
+    ]
+    assert ends == [40.0, 70.0, 90.0]
+    assert further_rounds_end(90.0, 95.0, 2) == 95.0
