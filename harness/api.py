@@ -151,7 +151,8 @@ def compare(
         A row a problem, cache state and pair of sides, the fastest variant of each side; empty where nothing
         can be compared. Columns:
 
-        - ``physical``, ``device_name``; ``first`` and ``second``, the sides (OpenCL, CUDA, the best library).
+        - ``physical``, ``device_name``; ``first`` and ``second``, the sides (OpenCL, Portable OpenCL,
+          CUDA, the best library).
         - ``kind``, ``op``, ``type``, ``size`` (text), ``elements``, ``problem``, ``cache``.
         - ``first_backend``, ``first_variant``, ``first_seconds`` (a call, by the queue clock), and the same
           of the second side.

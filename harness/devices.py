@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,17 @@ Array = npt.NDArray[Any]
 ResultLocation = Literal["device", "host", "parts"]
 """Where the last timed step leaves a result. parts: as the partial results of work-groups, on the device,
 which the host joins when it fetches them: no clock but the round trip counts that.
+"""
+
+PORTABLE_OPENCL: Final[dict[str, Any]] = {
+    "shuffles": False,
+    "sub_group_width": 1,
+    "orders_groups": False,
+    "nontemporal": False,
+    "vector_elements": 16,
+}
+"""What OpenCL C 1.2 has of these fields of :class:`DeviceInfo` by itself. It does not promise that a
+sub-group needs no barriers, so that its width is of no use.
 """
 
 KnownDeviation = Literal["nan", "subnormal", "extreme", "infinity"]
@@ -29,12 +40,13 @@ class DeviceInfo:
     ``orders_groups``: one work-group can be made to see what another wrote in the same launch.
     ``awaits_groups``: one can wait for what those of lower numbers write in it: none of them waits for it to
     make room. ``queues``: the orders in which its queues (streams) can run what they are given.
-    ``compute_capability``: of an NVIDIA GPU, 90 for 9.0: which PTX instructions it has.
+    ``compute_capability``: of an NVIDIA GPU, 90 for 9.0. ``takes_ptx``: whether kernels for one may hold PTX.
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
-    ``nontemporal``: its compiler has Clang's loads and stores that the caches give up first.
+    ``nontemporal``: its compiler has functions for loads and stores that the caches give up first.
     ``vector_elements``: of the widest vectors that its compiler knows; OpenCL C's have 16.
+    ``portable``: the fields that are others for kernels in the dialect ``portable``.
     """
 
     backend: str
@@ -57,17 +69,28 @@ class DeviceInfo:
     orders_groups: bool = False
     awaits_groups: bool = False
     compute_capability: int = 0
+    takes_ptx: bool = True
     shuffles: bool = False
     max_texels: int = 0
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
     vector_elements: int = 16
     nontemporal: bool = False
+    portable: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def key(self) -> str:
         """How a person names it: ``opencl:0``."""
         return f"{self.backend}:{self.index}"
+
+    @property
+    def ptx(self) -> int:
+        """The compute capability whose PTX kernels may hold; 0 where they may hold none."""
+        return self.compute_capability if self.takes_ptx else 0
+
+    def in_dialect(self, dialect: str) -> Self:
+        """The device as kernels in this dialect see it."""
+        return replace(self, takes_ptx=False, **self.portable) if dialect == "portable" else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ typedef ulong16 words_t;
 #error "VECTOR_BYTES must be a power of two from 1 to 128"
 #endif
 
-#if defined(__NV_CL_C_VERSION) && VECTOR_BYTES >= 8
+#if HAS_PTX && VECTOR_BYTES >= 8
 // In PTX, because NVIDIA's compiler splits the load or store of a vector whose bytes are used next into pieces of four
 // bytes.
 #if VECTOR_BYTES == 8

@@ -38,16 +38,17 @@ class Row:
     """One record. Times are seconds (:func:`harness.results.statistics.centre`), bandwidths bytes a second;
     NaN or empty where there is none.
 
-    op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
-    role: what the backend is for (:class:`backends.Entry`). device: its key, ``opencl:0``. purpose: compare
-    or limit. net: queue less launch. note: what weakens the queue clock, such as a host-bound library;
-    launch_note likewise. sampling: how many samples, in how many contexts, and what ended them; precise:
-    whether they know the time to NARROW. queue_blocks, launch_blocks: the usable samples by their
-    blocks, corrected (:mod:`harness.results.launch_correction`), queue_error and launch_error what the blocks
-    share of error. gate: what held the calls back. launch_event and launch_kernel: the empty kernel by these
-    clocks. in_parts: whether a GPU leaves work to the host that the queue clock does not count.
-    launches: kernels of a call, 0 where nobody tells; calls: of a library for one result. disagreement:
-    clocks that contradict each other.
+    op: the operation, for images output, mask and border. type: dtype, for images with channels,
+    ``uint8C4``. backend, role: its name, and what it is for (:class:`backends.Entry`); with "portable " in
+    front where the kernels are in that dialect, so that they stand beside the others as a backend of their
+    own. device: its key, ``opencl:0``. purpose: compare or limit. net: queue less launch. note: what weakens
+    the queue clock, such as a host-bound library; launch_note likewise. sampling: how many samples, in how
+    many contexts, and what ended them; precise: whether they know the time to NARROW. queue_blocks,
+    launch_blocks: the usable samples by their blocks, corrected (:mod:`harness.results.launch_correction`),
+    queue_error and launch_error what the blocks share of error. gate: what held the calls back. launch_event
+    and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to the host that
+    the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of a library
+    for one result. disagreement: clocks that contradict each other.
     width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
     and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
@@ -140,6 +141,7 @@ def _row(
     queue, launch = stats.centre(queue_side.blocks), stats.centre(launch_side.blocks)
     location = _location(record)
     entry = REGISTRY.get(case.backend)
+    dialect = "portable " * (getattr(case.variant, "dialect", "") == "portable")
     return Row(
         number=number,
         kind=kind,
@@ -150,8 +152,8 @@ def _row(
         problem=problem.label,
         source_bytes=problem.source_bytes,
         bytes_moved=problem.bytes_moved,
-        backend=plain(case.backend),
-        role=entry.role if entry else "",
+        backend=dialect + plain(case.backend),
+        role=dialect + entry.role if entry else "",
         device=plain(key),
         device_name=plain(device.get("name") or key),
         # What the environment does not describe is nobody else's hardware: nothing is compared with it.

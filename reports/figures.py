@@ -24,7 +24,8 @@ def write_ratio_chart(
         path: the file; what is there is replaced.
         band: equivalence band, drawn as a shade.
         device: part of the device's name or PCI address; any device when empty.
-        sides: ``opencl/cuda``, ``opencl/library`` or ``cuda/library``; any when empty.
+        sides: ``opencl/cuda``, ``portable-opencl/cuda``, ``opencl/library`` or ``cuda/library``; any when
+            empty.
         cache: ``hot`` or ``cold``; any when empty.
 
     Returns:
@@ -59,7 +60,8 @@ def write_ratio_chart(
 
 
 def _sides(of: Comparison) -> str:
-    return "/".join("library" if side == BEST_LIBRARY else side.lower() for side in (of.first, of.second))
+    names = ("library" if side == BEST_LIBRARY else side.lower() for side in (of.first, of.second))
+    return "/".join(names).replace(" ", "-")
 
 
 def _text(of: Comparison, cache: str) -> str:

@@ -66,7 +66,8 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
         return Headline(device, answer, (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
-    tiles = tuple(_tile(main, summary) for summary in main.summaries())
+    shown = [main, *(each for each in others if each.second == "CUDA")]
+    tiles = tuple(_tile(each, summary) for each in shown for summary in each.summaries())
     rest = [*_absent(main), *map(_sentence, others), *shares, *_marked(main), *_warnings(rows)]
     return Headline(device, _sentence(main), tiles, tuple(rest))
 

@@ -29,10 +29,11 @@ FASTEST_IS_IDENTICAL = f"{FASTEST}, {IDENTICAL}"
 BEST_LIBRARY = "the best library"
 SIDES: dict[str, tuple[str, ...]] = {
     "OpenCL": ("opencl",),
+    "Portable OpenCL": ("portable opencl",),
     "CUDA": ("cuda",),
     BEST_LIBRARY: ("library", "reference"),
 }
-"""The sides of a comparison, with the roles of the backends (:data:`backends.REGISTRY`) on each."""
+"""The sides of a comparison, with the roles (:class:`reports.dataset.Row`) of the backends on each."""
 
 
 LEAST_WORK = 0.5
@@ -126,7 +127,9 @@ class Comparison:
 
 
 def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
-    """All that can be compared, by physical device: OpenCL with CUDA first, then each with a library."""
+    """All that can be compared, by physical device: OpenCL with CUDA first, then in portable text, then
+    each with a library.
+    """
     rows = measured(table)
     found = []
     for physical, group in rows.groupby("physical", sort=False):
@@ -134,6 +137,7 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
         name = str(group["device_name"].iloc[0])
         for first, second in (
             ("OpenCL", "CUDA"),
+            ("Portable OpenCL", "CUDA"),
             ("OpenCL", BEST_LIBRARY),
             ("CUDA", BEST_LIBRARY),
         ):

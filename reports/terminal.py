@@ -34,7 +34,11 @@ def terminal_table(run: Run, band: float = BAND) -> Table:
     table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
-        _add(table, by_speed(group).drop_duplicates("device").sort_values("queue", kind="stable"), band)
+        _add(
+            table,
+            by_speed(group).drop_duplicates(["device", "backend"]).sort_values("queue", kind="stable"),
+            band,
+        )
         table.add_section()
     return table
 

@@ -33,7 +33,7 @@ Spin = Callable[[np.uint64], Any]
 
 def blocking_kernel_source(dialect: Dialect) -> str:
     """The source of :data:`BLOCKING_KERNEL`."""
-    return assemble(dialect, ("dialect", "blocking_kernel"), {})
+    return assemble(dialect, ("language", "blocking_kernel"), {})
 
 
 def timed_gate(

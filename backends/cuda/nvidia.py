@@ -180,6 +180,7 @@ def device_info(
         awaits_groups=True,
         shuffles=True,
         atomics64=True,
+        nontemporal=True,
         compute_capability=10 * capability[0] + capability[1],
         physical=pci.lower(),
         details={"compute_capability": f"{capability[0]}.{capability[1]}", "driver_cuda": version_text(cuda)},

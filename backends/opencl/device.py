@@ -14,7 +14,7 @@ from backends.errors import BackendUnavailable, DeviceLost, OutOfDeviceMemory, n
 from backends.opencl.gate import BlockingKernels, UserEvents, gates
 from backends.opencl.launch import OUT_OF_MEMORY, library_function
 from backends.opencl.pocl import repair
-from harness.devices import Array, DeviceArray, DeviceInfo
+from harness.devices import PORTABLE_OPENCL, Array, DeviceArray, DeviceInfo
 
 _HOW_TO_GET = "pip install 'pyopencl[pocl]' for the CPU; a GPU's OpenCL comes with its driver"
 ATOMICS64 = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
@@ -142,6 +142,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
     physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
     sub_group_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
     is_nvidia = _first(device, "warp_size_nv") > 0
+    has_shuffles = SHUFFLES in device.extensions.split()
     return DeviceInfo(
         backend=backend,
         index=index,
@@ -168,11 +169,12 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         compute_capability=10 * _first(device, "compute_capability_major_nv")
         + _first(device, "compute_capability_minor_nv"),
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
-        shuffles=sub_group_width > 1 or SHUFFLES in device.extensions.split(),
+        shuffles=sub_group_width > 1 or has_shuffles,
         max_texels=device.image_max_buffer_size if device.image_support else 0,
         atomics64=set(device.extensions.split()) >= ATOMICS64,
         nontemporal=device.platform.name in _CLANG,
         vector_elements=_CLANGS_ELEMENTS if kind == "cpu" and device.platform.name == _POCL else 16,
+        portable={**PORTABLE_OPENCL, "shuffles": has_shuffles, "orders_groups": kind == "cpu"},
         queues=("in_order", *("out_of_order",) * bool(device.queue_properties & _OUT_OF_ORDER)),
     )
 

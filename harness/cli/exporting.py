@@ -15,7 +15,7 @@ from harness.explain import unknown
 _FORMATS = ("csv", "parquet", "pytest-benchmark")
 """As :data:`reports.export.FORMATS`, which is not worth importing pandas for whatever is asked."""
 _CHARTS = ("ratio",)
-_SIDES = ("opencl/cuda", "opencl/library", "cuda/library")
+_SIDES = ("opencl/cuda", "portable-opencl/cuda", "opencl/library", "cuda/library")
 _CACHES = ("hot", "cold")
 
 

@@ -41,7 +41,7 @@ def source(
     sass: Annotated[bool, typer.Option("--sass", help="The machine code for sm_90, disassembled.")] = False,
 ) -> None:
     """Show the source that the compiler gets for a problem, with the file of each part. Needs no device."""
-    from harness.kernels.view import ASSUMED, difference, problem_from_text, source_of, variant_of
+    from harness.kernels.view import assumed, difference, problem_from_text, source_of, variant_of
 
     if ptx and sass:
         raise MistakeError("--ptx and --sass are two forms; give one of them")
@@ -51,11 +51,16 @@ def source(
         raise MistakeError("--ptx and --sass are of CUDA on a GPU; leave out --for cpu and --diff cl or cu")
     other: Dialect = "cl" if diff == "cl" else "cu" if diff == "cu" else chosen
     with user_input():
-        asked, device, axes = problem_from_text(" ".join(problem)), ASSUMED[kind.value], _axes(variant or [])
+        asked, axes = problem_from_text(" ".join(problem)), _axes(variant or [])
+
+        def text_of(language: Dialect, at: str) -> str:
+            device = assumed(kind.value, language)
+            return source_of(asked, variant_of(asked, device, axes, at), device, language)
+
         before_rung = diff if diff and diff not in ("cl", "cu") else rung
-        texts = [source_of(asked, variant_of(asked, device, axes, rung), device, chosen)]
+        texts = [text_of(chosen, rung)]
         if diff:
-            texts.insert(0, source_of(asked, variant_of(asked, device, axes, before_rung), device, other))
+            texts.insert(0, text_of(other, before_rung))
     if compiled:
         texts = [_compiled(compiled, text) for text in texts]
     if diff:

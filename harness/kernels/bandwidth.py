@@ -27,7 +27,8 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         "GROUP_SIZE": variant.group_size,
     }
     files = (
-        "dialect",
+        "language",
+        f"dialect/{variant.dialect}",
         f"cache_hint/{variant.cache_hint}",
         "words",
         f"stride/{variant.stride}",
@@ -67,7 +68,7 @@ def plan_empty(problem: Empty, variant: LaunchVariant) -> KernelPlan:
     """The empty kernel in each of the geometries."""
     launches = tuple(PlannedLaunch("empty", groups, size, (Source(),)) for groups, size in problem.geometry)
     return KernelPlan(
-        files=("dialect", "empty"),
+        files=("language", "empty"),
         buffers={"nothing": 4},
         launches=launches,
         result="nothing",

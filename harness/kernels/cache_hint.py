@@ -39,7 +39,7 @@ class Hint:
 
 class _Streaming(Hint):
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
-        if not (device.compute_capability or device.nontemporal):
+        if not (device.ptx or device.nontemporal):
             yield "no way is known to tell this device's compiler"
         if vector_bytes < LEAST_BYTES:
             yield f"only loads of {LEAST_BYTES} bytes or more carry it, not of {vector_bytes}"
@@ -49,8 +49,8 @@ class _Streaming(Hint):
 
 class _Resident(_Streaming):
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
-        if device.compute_capability < RESIDENT_CAPABILITY:
-            yield "only NVIDIA's GPUs of compute capability 8.0 or more keep a part of a source"
+        if device.ptx < RESIDENT_CAPABILITY:
+            yield "only PTX for NVIDIA's GPUs of compute capability 8.0 or more keeps a part of a source"
         elif not device.cache_bytes:
             yield "the device does not tell how large its L2 cache is"
         else:

@@ -17,6 +17,7 @@ from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
     BandwidthVariant,
+    Dialect,
     LaplaceVariant,
     LaunchVariant,
     ReductionVariant,
@@ -36,13 +37,16 @@ CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
 
-def default_variant(problem: Problem, device: DeviceInfo) -> Variant:
-    """The variant that ``device`` runs ``problem`` in by default."""
+def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "vendor") -> Variant:
+    """The variant that ``device`` runs ``problem`` in by default, of those in a dialect."""
+    device = device.in_dialect(dialect)
     if isinstance(problem, Reduction):
-        return _reduction(problem, device)
+        return replace(_reduction(problem, device), dialect=dialect)
     if isinstance(problem, Laplace):
-        return _laplace(problem, device)
-    return _bandwidth(problem, device) if isinstance(problem, Bandwidth) else LaunchVariant()
+        return replace(_laplace(problem, device), dialect=dialect)
+    if isinstance(problem, Bandwidth):
+        return replace(_bandwidth(problem, device), dialect=dialect)
+    return LaunchVariant()
 
 
 def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:

@@ -50,7 +50,8 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
 def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
     border = _BORDER_FILES.get(problem.border, problem.border)
     return (
-        "dialect",
+        "language",
+        f"dialect/{variant.dialect}",
         "vector",
         f"cache_hint/{variant.cache_hint}",
         "words",
@@ -69,7 +70,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),
-        "COMPUTE_CAPABILITY": device.compute_capability,
+        "COMPUTE_CAPABILITY": device.ptx,
         "LOWEST": element.lowest,
         "HIGHEST": element.highest,
         "CENTRE": f"({centre})",

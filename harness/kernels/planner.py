@@ -16,6 +16,7 @@ def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
     Raises:
         TypeError: if the variant is not of the problem's kind.
     """
+    device = device.in_dialect(getattr(variant, "dialect", "vendor"))
     if isinstance(problem, Reduction) and isinstance(variant, ReductionVariant):
         return reduction.plan(problem, variant, device)
     if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):

@@ -26,7 +26,8 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> K
 def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> tuple[str, ...]:
     folder, kernel = "reduction", problem.parts.kernel
     return (
-        "dialect",
+        "language",
+        f"dialect/{variant.dialect}",
         "vector",
         f"cache_hint/{variant.cache_hint}",
         "words",
@@ -55,7 +56,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "STORED_IS_HALF": int(element.name == "float16"),
         "ELEMENT_IS_FLOAT": int(element.is_float),
         "ELEMENT_BITS": 8 * element.kernel_numpy.itemsize,
-        "COMPUTE_CAPABILITY": device.compute_capability,
+        "COMPUTE_CAPABILITY": device.ptx,
         "LOWEST": element.lowest,
         "HIGHEST": element.highest,
         "TOTAL": totals[problem.total],

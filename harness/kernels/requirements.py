@@ -43,6 +43,13 @@ MAX_ROW_ELEMENTS = 2**31 - 2**16
 
 def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
     """Why ``device`` cannot run ``variant`` on ``problem`` with our kernels; empty when it can."""
+    dialect = getattr(variant, "dialect", "vendor")
+    found = _violations(variant, problem, device.in_dialect(dialect))
+    anyway = _violations(variant, problem, device) if found and dialect != "vendor" else found
+    return [reason if reason in anyway else f"dialect {dialect}: {reason}" for reason in found]
+
+
+def _violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
     fitting = "launch" if problem.kind == "empty" else problem.kind
     if variant.kind != fitting:
         return [f"a {problem.kind} problem takes a {fitting} variant, not a {variant.kind} one"]

@@ -22,7 +22,7 @@ MACROS: Final[Mapping[str, str]] = {
     "STORED_IS_HALF": "1 where memory holds float16, else 0",
     "ELEMENT_IS_FLOAT": "1 for floats, 0 for integers",
     "ELEMENT_BITS": "bits of ELEMENT",
-    "COMPUTE_CAPABILITY": "90 for sm_90; 0 on other devices than NVIDIA's",
+    "COMPUTE_CAPABILITY": "90 where PTX for sm_90 may be used, 0 where none may",
     "LOWEST": "the least value of ELEMENT",
     "HIGHEST": "the greatest value of ELEMENT",
     "TOTAL": "the type of a sum",

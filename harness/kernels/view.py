@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from harness.devices import DeviceInfo
+from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
@@ -26,6 +26,7 @@ from harness.problems import (
     Reduction,
 )
 from harness.problems.dtypes import DTYPES
+from harness.variants.axes import Dialect as TextDialect
 from harness.variants.axes import Variant, variant_from_json, variant_to_json
 from harness.variants.ladders import LADDERS
 
@@ -54,8 +55,9 @@ _GPU = DeviceInfo(
     shuffles=True,
     max_texels=2**27,
     atomics64=True,
+    portable=PORTABLE_OPENCL,
 )
-ASSUMED: Final[Mapping[Kind, DeviceInfo]] = {
+_ASSUMED: Final[Mapping[Kind, DeviceInfo]] = {
     "gpu": _GPU,
     "cpu": replace(
         _GPU,
@@ -70,11 +72,16 @@ ASSUMED: Final[Mapping[Kind, DeviceInfo]] = {
         vector_elements=64,
     ),
 }
-"""The devices that a source is assembled for: an NVIDIA GPU, and a processor with PoCL."""
 
 _SIZES = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _CHANNELS = re.compile(r"\b(u?int(?:8|16)|float32)C([0-9])\b")
 _SIDE = 2560
+
+
+def assumed(kind: Kind, language: Dialect) -> DeviceInfo:
+    """The device that a source is assembled for: an NVIDIA GPU, or a processor with PoCL."""
+    device = _ASSUMED[kind]
+    return replace(device, nontemporal=True, portable={}) if language == "cu" else device
 
 
 def problem_from_text(text: str) -> Problem:
@@ -158,7 +165,8 @@ def variant_of(
     Raises:
         ValueError: on an unknown ladder, rung, axis or value, or where the device cannot run the variant.
     """
-    variant = _rung(problem, rung) if rung else default_variant(problem, device)
+    dialect: TextDialect = "portable" if (axes or {}).get("dialect") == "portable" else "vendor"
+    variant = _rung(problem, rung) if rung else default_variant(problem, device, dialect)
     variant = variant_from_json({**variant_to_json(variant), **(axes or {})})
     if found := violations(variant, problem, device):
         raise ValueError(f"{problem.label} on {device.name}: {'; '.join(found)}")

@@ -6,7 +6,7 @@ import tomllib
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -48,8 +48,9 @@ from harness.variants.axes import (
 from harness.variants.ladders import LADDERS
 
 DEFAULT: Final = "default"
+PORTABLE: Final = "portable"
 """In a suite's ``variants``: the one that each device gets by
-:func:`harness.kernels.defaults.default_variant`.
+:func:`harness.kernels.defaults.default_variant`, and that of the dialect ``portable``.
 """
 
 MOST_SAMPLES: Final = 1_000_000
@@ -57,8 +58,8 @@ MOST_SAMPLES: Final = 1_000_000
 MOST_SECONDS: Final = 7 * 24 * 3600
 """That anything may take that has a limit of time: a week."""
 
-Choice = Literal["default"] | tuple[Variant, ...]
-"""One entry of ``variants`` as loaded: the device's default, or one variant, or all rungs of a ladder."""
+Choice = Literal["default", "portable"] | tuple[Variant, ...]
+"""One entry of ``variants`` as loaded: a default of the device, or one variant, or all rungs of a ladder."""
 
 
 class SuiteError(ValueError):
@@ -69,13 +70,15 @@ def _choices(kind: str) -> PlainValidator:
     """Reads an entry of ``variants`` of a block of this ``kind``."""
 
     def read(value: Any) -> Choice:
-        if value == DEFAULT:
-            return DEFAULT
+        if value in (DEFAULT, PORTABLE):
+            return cast(Choice, value)
         if isinstance(value, dict):
             return (variant_from_json({**value, "kind": kind}),)
         ladders = [name for name, ladder in LADDERS.items() if ladder.kind == kind]
         if value not in ladders:
-            raise ValueError(unknown("variant", value, [DEFAULT, *ladders]) + "; or a table of axes")
+            raise ValueError(
+                unknown("variant", value, [DEFAULT, PORTABLE, *ladders]) + "; or a table of axes"
+            )
         return LADDERS[value].rungs
 
     return PlainValidator(read)

@@ -41,6 +41,8 @@ element on the loads in flight before what it has so far.
 """
 Finish = Literal["relaunch", "host", "last_group", "flagged", "alternating", "atomic"]
 """How the groups' partial results become one."""
+Dialect = Literal["vendor", "portable"]
+"""Whether a kernel may use what one vendor's compiler has, such as NVIDIA's PTX, or the language alone."""
 Accumulator = Literal["wide", "element"]
 """Whether a library adds in the problem's accumulator, or in the elements' own, narrower type."""
 BorderCode = Literal["branches", "select", "mapped"]
@@ -96,6 +98,7 @@ class ReductionVariant:
     packing: Packing = "scalar"
     finish: Finish = "relaunch"
     cache_hint: CacheHint = "none"
+    dialect: Dialect = "vendor"
 
 
 @checked
@@ -116,6 +119,7 @@ class LaplaceVariant:
     group_width: GroupSize = 32
     group_height: GroupSize = 8
     cache_hint: CacheHint = "none"
+    dialect: Dialect = "vendor"
 
 
 @checked
@@ -129,6 +133,7 @@ class BandwidthVariant:
     groups: Groups = 8
     group_size: GroupSize = 256
     cache_hint: CacheHint = "none"
+    dialect: Dialect = "vendor"
 
 
 @checked
@@ -206,10 +211,10 @@ def require_variant(variant: object) -> None:
 
 def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order, but for a
-    ``cache_hint`` that gives none.
+    ``cache_hint`` that gives none and the dialect of vendors.
     """
-    hint = getattr(variant, "cache_hint", "none")
-    return _label(variant) + (f" {hint}" if hint != "none" else "")
+    last = (getattr(variant, axis, "") for axis in ("cache_hint", "dialect"))
+    return " ".join((_label(variant), *(value for value in last if value not in ("", "none", "vendor"))))
 
 
 def _label(variant: Variant) -> str:

@@ -1,7 +1,7 @@
 // Loads and stores of words that the caches give up first.
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
-#ifdef __NV_CL_C_VERSION
+#if HAS_PTX
 #define LOAD_WORDS(from) (*(from))
 #define STORE_WORDS(to, words) (*(to) = (words))
 #else

@@ -1,7 +1,7 @@
 // Loads of words without a hint to the caches, and stores that they give up first, so that the source stays.
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
-#ifdef __NV_CL_C_VERSION
+#if HAS_PTX
 #define LOAD_WORDS(from) (*(from))
 #define STORE_WORDS(to, words) (*(to) = (words))
 #else

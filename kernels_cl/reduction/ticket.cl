@@ -5,7 +5,7 @@
 // An atomic addition of 1 does not serve: the compiler would first add up over the sub-group, though only one work-item
 // calls this.
 inline bool takes_last_ticket(__global uint *tickets, uint count) {
-#ifdef __NV_CL_C_VERSION
+#if HAS_PTX
   uint ticket;
   asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
                : "=r"(ticket)

@@ -9,10 +9,12 @@ __device__ inline void store_load(type *to, type words) {
   *to = words;
 }
 
+#if HAS_PTX
 // Volatile as in OpenCL C: otherwise the compiler delays the stores, and a Laplace filter is slower.
 __device__ inline void store_load(uint4 *to, uint4 words) {
   asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z),
                "r"(words.w)
                : "memory");
 }
+#endif
 // end differs

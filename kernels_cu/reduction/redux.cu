@@ -1,6 +1,8 @@
 // Combines a value of each lane of a sub-group by NVIDIA's instruction redux.sync, which takes 32-bit integers, and in
 // the same way wider types and floats. The lanes in `mask` take part, and each gets the result.
 
+// differs: CUDA C++ has functions for it, and takes PTX as OpenCL C does on NVIDIA.
+#if HAS_PTX
 #define REDUX(name, type, operation)                                               \
   __device__ inline type OVERLOADED name(type word, uint mask) {                   \
     asm volatile("redux.sync." operation " %0, %0, %1;" : "+r"(word) : "r"(mask)); \
@@ -11,6 +13,16 @@ REDUX(redux_min, uint, "min.u32")
 REDUX(redux_min, int, "min.s32")
 REDUX(redux_max, uint, "max.u32")
 REDUX(redux_max, int, "max.s32")
+#else
+#define REDUX(name, type, operation) \
+  __device__ inline type name(type word, uint mask) { return operation(mask, word); }
+REDUX(redux_add, uint, __reduce_add_sync)
+REDUX(redux_min, uint, __reduce_min_sync)
+REDUX(redux_min, int, __reduce_min_sync)
+REDUX(redux_max, uint, __reduce_max_sync)
+REDUX(redux_max, int, __reduce_max_sync)
+#endif
+// end differs
 
 // The sum modulo 2^64, of three parts: the lowest 27 bits, the next 27 and the highest 10; the sum of 32 of each fits
 // 32 bits.

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from harness.devices import DeviceInfo
+from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.source import assemble
@@ -58,11 +58,12 @@ _AMD = replace(
     orders_groups=False,
     awaits_groups=False,
     max_group_size=256,
+    portable=PORTABLE_OPENCL,
 )
 
 TARGETS: dict[str, tuple[DeviceInfo, tuple[str, ...]]] = {
     "NVIDIA": (
-        replace(NVIDIA, backend="opencl"),
+        replace(NVIDIA, backend="opencl", nontemporal=False, portable=PORTABLE_OPENCL),
         # The newest that Clang 14 knows.
         ("--target=nvptx64-nvidia-cuda", *_to_clang("-target-cpu", "sm_86"), "-D__NV_CL_C_VERSION=120"),
     ),
@@ -85,7 +86,11 @@ def of(target: str) -> list[Any]:
     sampled = [case for kind, parameters in kinds.items() for case in cases(kind, device, **parameters)]
     problems = [Reduction(op, dtype, (2**20,)) for op in KERNELS for dtype in DTYPES]
     found = [(f"{target}: {case.id}", *case.values) for case in sampled]
-    found += [(f"{target}: default {each.label}", each, default_variant(each, device)) for each in problems]
+    found += [
+        (f"{target}: {dialect} default {each.label}", each, default_variant(each, device, dialect))
+        for each in problems
+        for dialect in ("vendor", "portable")
+    ]
     return [pytest.param(target, *values, id=name) for name, *values in found]
 
 
@@ -148,7 +153,7 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
 def test_on_nvidia_a_dimension_has_its_register_or_does_not_compile(call: str, register: str) -> None:
     _, options = TARGETS["NVIDIA"]
     source = (
-        assemble("cl", ("dialect",), {"GROUP_SIZE": 32})
+        assemble("cl", ("language", "dialect/vendor"), {"GROUP_SIZE": 32})
         + f"__kernel void f(__global uint *to) {{ *to = {call}; }}"
     )
     command = (CLANG or "", *options, *OPTIONS)

@@ -25,6 +25,13 @@ def test_dialects_devices_axes_and_rungs(harness: Harness) -> None:
     assert '#line 1 "kernels_cu/laplace/border/wrap.cu"' in cuda
     assert "#define SUB_GROUP_WIDTH 1\n" in harness("source", "sum", "--for", "cpu").out
     assert "#define GROUP_SIZE 64\n" in harness("source", "sum", "--variant", "group_size=64").out
+    portable = harness("source", "sum float32", "--variant", "dialect=portable").out
+    assert '#line 1 "kernels_cl/dialect/portable.cl"' in portable
+    assert "reduction/tree/sub_group" not in portable
+    assert (
+        "tree/sub_group.cu"
+        in harness("source", "sum", "--dialect", "cu", "--variant", "dialect=portable").out
+    )
     assert "reduction/tree/naive.cl" in harness("source", "sum int32", "--rung", "pcl:0").out
 
 
@@ -52,6 +59,7 @@ def test_a_diff_shows_one_step_of_a_ladder(harness: Harness) -> None:
         (("laplace", "9x9x9"), "an image has a width and a height"),
         (("min", "--variant", "group_size"), "give an axis and its value"),
         (("min", "--variant", "group_size=3"), "group_size = 3: allowed are"),
+        (("min", "--variant", "dialect=ptx"), "dialect = 'ptx': allowed are vendor, portable"),
         (("min", "--rung", "pcl:99"), "rung 'pcl:99': pcl has the rungs pcl:0 to"),
         (("min", "--rung", "none:1"), "ladder of a reduction 'none' is unknown; known are"),
         (("min", "--ptx", "--sass"), "give one of them"),

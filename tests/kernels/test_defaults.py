@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.devices import DeviceInfo
+from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.cache_hint import RESIDENT_SHARE, kept_sixteenths
 from harness.kernels.defaults import default_variant
+from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
@@ -193,6 +194,29 @@ def test_groups_are_joined_in_their_launch_where_the_device_can(
     variant = default_variant(Reduction(op, dtype, (size,)), device)
     assert isinstance(variant, ReductionVariant)
     assert variant.finish == finish
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "lacks", "finish"),
+    [
+        ("max", "uint8", (), "alternating"),
+        ("sum", "float32", (), "flagged"),
+        ("sum", "float32", ("awaits_groups",), "relaunch"),
+        ("sum", "float32", ("atomics64",), "relaunch"),
+    ],
+)
+def test_a_portable_default_has_what_the_language_has(
+    op: str, dtype: str, lacks: tuple[str, ...], finish: str
+) -> None:
+    opencl = replace(H200, portable=PORTABLE_OPENCL, **dict.fromkeys(lacks, False))  # type: ignore[arg-type]
+    problem = Reduction(op, dtype, (8192, 8192))
+    variant = default_variant(problem, opencl, "portable")
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.dialect, variant.tree, variant.finish) == ("portable", "sequential", finish)
+    assert variant.cache_hint == "none"
+    assert violations(variant, problem, opencl) == []
+    assert plan(problem, variant, opencl).macros["COMPUTE_CAPABILITY"] == 0
+    assert plan(problem, default_variant(problem, opencl), opencl).macros["COMPUTE_CAPABILITY"] == 90
 
 
 def _needs_float64(problem: Problem) -> bool:

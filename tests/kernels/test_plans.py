@@ -176,13 +176,13 @@ def test_a_missing_macro_is_refused_by_name(dialect: Dialect, kind: str) -> None
 
 
 def test_what_a_file_only_asks_about_is_not_needed() -> None:
-    assert "GROUP_SIZE" not in needed_macros("cl", "dialect")
+    assert "GROUP_SIZE" not in needed_macros("cl", "dialect/vendor")
     assert "GROUP_SIZE" in needed_macros("cl", "stride/global")
 
 
 def test_a_macro_that_is_not_declared_is_refused() -> None:
     with pytest.raises(ValueError, match="macro WIDTH is not declared"):
-        assemble("cl", ("dialect",), {"WIDTH": 4})
+        assemble("cl", ("language",), {"WIDTH": 4})
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

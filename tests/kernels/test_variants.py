@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.devices import DeviceInfo
+from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.requirements import VALUES, violations
 from harness.kernels.values import PACKED_OPS
 from harness.problems import OPS, Bandwidth, Empty, Laplace, Problem, Reduction
@@ -29,7 +29,7 @@ from harness.variants.axes import (
     variant_to_json,
 )
 from harness.variants.ladders import LADDERS
-from tests.support.machines import GPU, SMALL_GPU
+from tests.support.machines import CPU, GPU, SMALL_GPU
 
 ROOT = Path(__file__).parents[2]
 KINDS: list[Variant] = [
@@ -40,7 +40,7 @@ KINDS: list[Variant] = [
     LibraryVariant(),
 ]
 
-SHARED = ("stride", "cache_hint")
+SHARED = ("stride", "cache_hint", "dialect")
 """The axes whose folder several kinds of kernels share."""
 
 
@@ -313,6 +313,33 @@ def test_a_rung_changes_one_axis(name: str) -> None:
             Laplace("four", "wrap", "laplacian", "uint8", 9, 9),
             GPU,
             "no multiple of 8 loads in flight",
+        ),
+        (
+            ReductionVariant(tree="sub_group", dialect="portable"),
+            Reduction("min", "int8", (9,)),
+            replace(GPU, portable=PORTABLE_OPENCL),
+            "dialect portable: tree sub_group: this API cannot move values inside a sub-group",
+        ),
+        (
+            ReductionVariant(finish="last_group", dialect="portable"),
+            Reduction("min", "int8", (9,)),
+            replace(GPU, portable=PORTABLE_OPENCL),
+            "dialect portable: finish last_group: this API cannot order the work-groups of one launch",
+        ),
+        *(
+            (
+                BandwidthVariant(vector_width=16, cache_hint=hint, dialect="portable"),
+                Bandwidth("read", "int8", 99),
+                replace(GPU, compute_capability=90, portable=PORTABLE_OPENCL),
+                f"dialect portable: cache_hint {hint}: ",
+            )
+            for hint in ("streaming", "resident")
+        ),
+        (
+            ReductionVariant(vector_width=32, dialect="portable"),
+            Reduction("sum", "uint8", (9,)),
+            replace(CPU, vector_elements=64, portable=PORTABLE_OPENCL),
+            "dialect portable: vector_width 32: the compiler's vectors have 16 elements",
         ),
         (
             LaunchVariant(queue="out_of_order"),

@@ -23,7 +23,7 @@ typedef union {
 
 // differs: OpenCL C 1.2 has no relaxed access to memory that other groups write: NVIDIA's compiler takes PTX, elsewhere
 // an atomic that changes nothing reads.
-#ifdef __NV_CL_C_VERSION
+#if HAS_PTX
 inline void publish(__global ulong *pair, ulong first, ulong second) {
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(pair), "l"(first), "l"(second) : "memory");
 }

@@ -15,7 +15,7 @@
 #endif
 
 // differs: NVIDIA's OpenCL compiler takes PTX, AMD's has a built-in function, others tell the width at run time.
-#if defined(__NV_CL_C_VERSION) || defined(__AMDGCN__)
+#if HAS_PTX || HAS_AMDGCN
 #define NUM_SUB_GROUPS (GROUP_SIZE / ACTIVE_WIDTH)
 #define SUB_GROUP_ITEMS ACTIVE_WIDTH
 #define SUB_GROUP_ID (local_id / ACTIVE_WIDTH)
@@ -28,10 +28,10 @@
 #endif
 
 inline uint shuffled_down(uint word, uint reach) {
-#if defined(__NV_CL_C_VERSION)
+#if HAS_PTX
   asm volatile("shfl.sync.down.b32 %0, %0, %1, 31, %2;" : "+r"(word) : "r"(reach), "r"(SUB_GROUP_MASK));
   return word;
-#elif defined(__AMDGCN__)
+#elif HAS_AMDGCN
   return __builtin_amdgcn_ds_bpermute(4 * (get_local_id(0) + reach), word);
 #else
   return sub_group_shuffle_down(word, reach);

@@ -2,7 +2,7 @@
 // Completely-Unroll). SUB_GROUP_WIDTH is the device's; where it is not known, or is 1, every step has its barrier.
 
 // differs: NVIDIA's OpenCL compiler takes PTX; elsewhere a sub-group runs in lockstep, and memory needs a fence.
-#ifdef __NV_CL_C_VERSION
+#if HAS_PTX
 #define SYNCHRONIZE_SUB_GROUP() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 #else
 #define SYNCHRONIZE_SUB_GROUP() mem_fence(CLK_LOCAL_MEM_FENCE)

@@ -23,6 +23,7 @@ typedef union {
 
 // differs: OpenCL C 1.2 has no relaxed access to memory that other groups write: NVIDIA's compiler takes PTX, elsewhere
 // an atomic that changes nothing reads.
+#if HAS_PTX
 __device__ inline void publish(ulong *pair, ulong first, ulong second) {
   asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(pair)), "l"(first),
                "l"(second)
@@ -34,6 +35,16 @@ __device__ inline void read_published(ulong *pair, ulong *first, ulong *second) 
                : "l"(__cvta_generic_to_global(pair))
                : "memory");
 }
+#else
+__device__ inline void publish(ulong *pair, ulong first, ulong second) {
+  atomicExch((unsigned long long *)pair, first);
+  atomicExch((unsigned long long *)pair + 1, second);
+}
+__device__ inline void read_published(ulong *pair, ulong *first, ulong *second) {
+  *first = atomicAdd((unsigned long long *)pair, 0);
+  *second = atomicAdd((unsigned long long *)pair + 1, 0);
+}
+#endif
 // end differs
 
 __device__ inline void combine_groups(partial_t *partials, partial_t mine, partial_t *scratch,

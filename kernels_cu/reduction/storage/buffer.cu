@@ -7,9 +7,16 @@
 // differs: NVRTC includes no header for halves; the instruction that widens one is all that is needed.
 __device__ inline ELEMENT widened(STORED stored) {
 #if STORED_IS_HALF
+#if HAS_PTX
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(stored));
   return value;
+#else
+  // The exponent of a float32 is 112 larger; of what is infinite or NaN it is the largest there is.
+  const float value = __uint_as_float((stored & 0x7fffu) << 13) * 0x1p112f;
+  const uint bits = __float_as_uint(value) | (value >= 65536 ? 0x7f800000u : 0);
+  return __uint_as_float(bits | (stored & 0x8000u) << 16);
+#endif
 #else
   return stored;
 #endif

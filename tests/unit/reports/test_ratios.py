@@ -53,6 +53,25 @@ def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
     assert pair["net"] == pytest.approx(1.085, abs=1e-3)
 
 
+def test_portable_opencl_is_a_side_of_its_own() -> None:
+    # Faster than what it is beside: it must not stand for OpenCL.
+    portable = replace(REDUCTION, dialect="portable", finish="relaunch")
+    run = run_of(
+        record("opencl", reduction(), 8e-6),
+        record("opencl", reduction(), 4e-6, variant=portable),
+        record("cuda", reduction(), 6e-6),
+        record("cuda", reduction(), 3e-6, variant=portable),
+    )
+    found = comparisons(frame(run))
+    told = [(each.first, each.second, round(float(row_of(each.pairs)["gross"]), 2)) for each in found]
+    assert told == [("OpenCL", "CUDA", 0.75), ("Portable OpenCL", "CUDA", 1.5)]
+    assert [len(each.pairs) for each in found] == [1, 1]
+    (headline,) = headlines(frame(run), found)
+    assert [tile.value for tile in headline.tiles] == ["0.75x", "1.50x"]
+    variants = [str(cell).endswith(" portable") for cell in reports.terminal_table(run).columns[-1].cells]
+    assert variants == [True, True, False, False], "a row each, the fastest first"
+
+
 def test_pair_has_the_interval_and_verdict_of_its_samples() -> None:
     slow, fast = record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6)
     pair = row_of(only(run_of(slow, fast)).pairs)

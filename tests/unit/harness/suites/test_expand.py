@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.devices import PORTABLE_OPENCL
 from harness.kernels.defaults import default_variant
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.results.record import Case
@@ -54,6 +55,23 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
     assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
     assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
     assert chosen["cupy", 0] == chosen["numpy", 0] == LibraryVariant()
+
+
+def test_gpus_run_the_portable_default_too(tmp_path: Path) -> None:
+    problem = Reduction("sum", "int32", (100, 3))
+    gpu = replace(GPU, portable=PORTABLE_OPENCL)
+    suite = _suite(tmp_path, _reduction('variants = ["default", "portable"]'))
+    chosen: dict[tuple[str, int], list[Variant]] = {}
+    for case in _compared(expand(suite, [gpu, CUDA, CUPY, CPU])):
+        if case.problem == problem:
+            chosen.setdefault((case.backend, case.device), []).append(case.variant)
+    for device in (gpu, CUDA):
+        portable = default_variant(problem, device, "portable")
+        assert chosen[device.backend, 0] == [default_variant(problem, device), portable]
+    assert isinstance(portable, ReductionVariant)
+    assert (portable.dialect, portable.tree) == ("portable", "sub_group"), "CUDA has shuffles without PTX"
+    assert chosen["opencl", 1] == [default_variant(problem, CPU)]
+    assert chosen["cupy", 0] == [LibraryVariant()]
 
 
 def test_libraries_add_narrow_floats_in_their_own_type_too(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from harness.problems import MASKS
 from harness.results.record import Record
 from harness.results.runfile import RunWriter, load_run
 from harness.suites.expand import expand
-from harness.suites.schema import DEFAULT, Suite, SuiteError, load_suite, suite_names
+from harness.suites.schema import DEFAULT, PORTABLE, Suite, SuiteError, load_suite, suite_names
 from harness.variants.axes import ReductionVariant, difference
 from harness.variants.ladders import LADDERS
 from tests.support.fake_backend import DEVICE
@@ -67,10 +67,10 @@ def test_own_suite_has_defaults(tmp_path: Path) -> None:
 
 def test_variants_are_default_table_or_ladder(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    variants = 'variants = ["default", {vector_width = 4}, "modern"]'
+    variants = 'variants = ["default", {vector_width = 4}, "modern", "portable"]'
     path.write_text(REDUCTION + variants, encoding="utf-8")
-    default, table, ladder = load_suite(str(path)).reduction[0].variants
-    assert default == DEFAULT
+    default, table, ladder, portable = load_suite(str(path)).reduction[0].variants
+    assert (default, portable) == (DEFAULT, PORTABLE)
     assert table == (ReductionVariant(vector_width=4),)
     assert ladder == LADDERS["modern"].rungs
 

@@ -1,17 +1,10 @@
-// What every kernel of this dialect needs first: types, constants, and functions that one vendor's compiler lacks.
+// What one vendor's compiler can be told, or has to be: PTX for NVIDIA's. Other compilers get what `portable` defines.
 
-// differs: OpenCL C has its short names, infinity and NaN built in, fp64 must be asked for; NVRTC includes no header.
-#ifdef cl_khr_fp64
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
-#define FLOAT_BITS(value) as_int(value)
-#define DOUBLE_BITS(value) as_long(value)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-// Functions of one name for several types.
-#define OVERLOADED __attribute__((overloadable))
+// differs: NVIDIA's compilers take PTX, AMD's has built-in functions; in OpenCL the text asks which compiler it is.
 // Does nothing: only CUDA's compiler needs it.
 #define OPAQUE_INDEX(index)
 #ifdef __NV_CL_C_VERSION
+#define HAS_PTX 1
 // Keeps the address of a group's local memory in a register; ptxas would compute it again at each use.
 #define OPAQUE_SHARED(type, memory) ((__local type *)opaque_address((ulong)(memory)))
 inline ulong opaque_address(ulong address) {
@@ -49,8 +42,15 @@ SPECIAL_REGISTER(num_groups_1, "%%nctaid.y")
 // afterwards.
 #define KEEP_BRANCH() asm volatile("")
 #else
+#define HAS_PTX 0
 #define OPAQUE_SHARED(type, memory) (memory)
 #define LOADS_ISSUED_FENCE()
 #define KEEP_BRANCH()
+#endif
+// Whether AMD's functions of a sub-group are there.
+#ifdef __AMDGCN__
+#define HAS_AMDGCN 1
+#else
+#define HAS_AMDGCN 0
 #endif
 // end differs

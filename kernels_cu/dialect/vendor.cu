@@ -1,17 +1,7 @@
-// What every kernel of this dialect needs first: types, constants, and functions that one vendor's compiler lacks.
+// What one vendor's compiler can be told, or has to be: PTX for NVIDIA's. Other compilers get what `portable` defines.
 
-// differs: OpenCL C has its short names, infinity and NaN built in, fp64 must be asked for; NVRTC includes no header.
-typedef unsigned char uchar;
-typedef unsigned short ushort;
-typedef unsigned int uint;
-typedef unsigned long ulong;
-#define INFINITY __int_as_float(0x7f800000)
-#define NAN __int_as_float(0x7fffffff)
-#define FLOAT_BITS(value) __float_as_int(value)
-#define DOUBLE_BITS(value) __double_as_longlong(value)
-#define ALWAYS_INLINE __device__ __forceinline__
-// Only OpenCL C has a word for functions of one name for several types.
-#define OVERLOADED
+// differs: NVIDIA's compilers take PTX, AMD's has built-in functions; in OpenCL the text asks which compiler it is.
+#define HAS_PTX 1
 // Hides how an index was computed: NVRTC would multiply each of its terms for the address, nine instructions before the
 // first load.
 #define OPAQUE_INDEX(index) asm("" : "+l"(index))
