@@ -31,8 +31,6 @@ _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
-_MOST_FROM_CACHE = 2.5
-"""A resident source of more caches than this comes from memory for the most part."""
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -76,10 +74,9 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     # sweep-alternating).
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
-    hint = default_hint(problem, _LOAD_BYTES, problem.dtype, device)
-    if hint == "resident" and problem.source_bytes <= _MOST_FROM_CACHE * device.cache_bytes:
-        # The cache answers often enough that all groups should run at a time, whatever registers they take
-        # (sweep-resident).
+    hint = default_hint(problem, _LOAD_BYTES, device)
+    if hint == "resident":
+        # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
         is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
     width = _LOAD_BYTES // itemsize
     base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
@@ -135,6 +132,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         loads_in_flight=4,
         group_width=32,
         group_height=4,
+        cache_hint=default_hint(problem, _LOAD_BYTES, device),
     )
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
     return next(taller, variant)

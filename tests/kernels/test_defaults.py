@@ -129,9 +129,8 @@ H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capabilit
         ("float64", 2560, "resident", (4, 5, 256)),
         ("uint8", 8192, "resident", (4, 5, 256)),
         ("int32", 4096, "resident", (4, 5, 256)),
-        # Most of it comes from memory.
-        ("int32", 8192, "resident", (2, 8, 512)),
-        ("uint8", 16384, "resident", (4, 8, 512)),
+        ("int32", 8192, "resident", (4, 5, 256)),
+        ("uint8", 16384, "resident", (4, 5, 256)),
         # Less than a sixteenth would stay.
         ("uint8", 32768, "none", (4, 32, 512)),
         # It has a load of its own.
@@ -147,6 +146,22 @@ def test_of_what_the_cache_does_not_hold_a_part_stays(
     assert variant.cache_hint == hint
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
     assert violations(variant, problem, H200) == []
+
+
+@pytest.mark.parametrize(
+    ("side", "channels", "hint"),
+    [(1280, 1, "none"), (2560, 1, "none"), (2560, 4, "streaming_stores"), (4096, 4, "none")],
+)
+def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
+    side: int, channels: int, hint: str
+) -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", side, side, channels)
+    variant = default_variant(problem, H200)
+    assert isinstance(variant, LaplaceVariant)
+    assert variant.cache_hint == hint
+    assert violations(variant, problem, H200) == []
+    elsewhere = default_variant(problem, replace(H200, compute_capability=0))
+    assert elsewhere == replace(variant, cache_hint="none")
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,13 @@ def by_finish(name: str, before: str, after: str, **wanted: Any) -> dict[str, pd
     return {side: found[side] for side in OWN}
 
 
+def by_hint(name: str, **wanted: Any) -> pd.DataFrame:
+    """The time of the best variant with each hint to the caches, in us, a row for each side and case."""
+    rows = where(table(name), purpose="compare", **wanted)
+    hint = rows["variant"].str.extract(r" (streaming_stores|streaming|resident)$")[0].fillna("none")
+    return rows.groupby(["backend", "problem", "cache", hint])["queue"].min().unstack() * 1e6
+
+
 def normalised(document: str) -> str:
     """A document's text with every run of white space as one space."""
     return re.sub(r"\s+", " ", (ROOT / document).read_text(encoding="utf-8"))
