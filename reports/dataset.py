@@ -48,7 +48,8 @@ class Row:
     queue_error and launch_error what the blocks share of error. gate: what held the calls back. launch_event
     and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to the host that
     the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of a library
-    for one result. disagreement: clocks that contradict each other.
+    for one result. disagreement: clocks that contradict each other. context_seconds: of the run for one of
+    its contexts, with the opening.
     width: the elements of a vector. limit: the fastest bandwidth measured on the same hardware, cache state
     and source size (limit_exact), else at the nearest size (limit_bytes). share: of that limit.
     """
@@ -101,6 +102,7 @@ class Row:
     width: int
     verification: str
     remark: str
+    context_seconds: float
     limit: float = math.nan
     limit_by: str = ""
     limit_bytes: int = 0
@@ -114,12 +116,29 @@ def frame(run: Run) -> pd.DataFrame:
     found = device_table(run.environment)
     launches = Launches(run.records)
     rows = [_row(number, record, found, launches) for number, record in enumerate(run.records)]
+    opening = _opening_seconds(rows)
+    rows = [replace(row, context_seconds=row.context_seconds + opening.get(row.device, 0.0)) for row in rows]
     limits = [
         row for row in rows if row.purpose == "limit" and row.status == "ok" and row.bytes_per_second > 0
     ]
     return pd.DataFrame(
         [_limited(row, limits) for row in rows], columns=[field.name for field in fields(Row)]
     )
+
+
+def _opening_seconds(rows: Sequence[Row]) -> dict[str, float]:
+    """What a context takes beside its cases, by device: the empty kernel is the first in each, and alone in
+    those that correct for launching.
+    """
+    rounds: dict[str, int] = {}
+    spent: dict[str, float] = {}
+    for row in rows:
+        contexts = len(row.queue_blocks)
+        if row.kind == "empty" and contexts and math.isfinite(row.context_seconds):
+            spent[row.device] = spent.get(row.device, 0.0) + row.context_seconds * contexts
+        elif row.kind != "empty":
+            rounds[row.device] = max(rounds.get(row.device, 1), contexts)
+    return {device: seconds / rounds.get(device, 1) for device, seconds in spent.items()}
 
 
 def device_table(environment: Mapping[str, Any]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -192,6 +211,7 @@ def _row(
         width=getattr(case.variant, "vector_width", 0),
         verification=_verification(record),
         remark=plain(record.provenance.get("note") or ""),
+        context_seconds=record.provenance.get("wall_seconds", math.nan) / max(1, len(queue_side.blocks)),
     )
 
 

@@ -36,6 +36,9 @@ SIDES: dict[str, tuple[str, ...]] = {
 """The sides of a comparison, with the roles (:class:`reports.dataset.Row`) of the backends on each."""
 
 
+MOST_MORE = 999
+"""More contexts than these are none that a run could have: the ratio lies at an edge of the band."""
+
 LEAST_WORK = 0.5
 """Share of a queue time that must be work for a net ratio: below it the difference of two launch costs, which
 the device partly hides behind each other, outweighs the work, and the ratio says nothing."""
@@ -49,7 +52,9 @@ class Pair:
     first side (:data:`harness.results.ratio.VERDICTS`). net: of queue less launch on both sides (NaN
     where a side has no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high:
     its interval. pairing: the FASTEST variant of each side, an IDENTICAL one on both, or
-    FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side.
+    FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side. more: the
+    contexts that would decide an ambiguous verdict (:func:`harness.results.ratio.more_to_decide`), and
+    more_seconds what a run takes for them; NaN where nobody knows.
     """
 
     physical: str
@@ -76,6 +81,8 @@ class Pair:
     net_low: float
     net_high: float
     marks: str
+    more: float
+    more_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,8 @@ class Summary:
 
     verdicts: how many pairs have each, in the order of :data:`harness.results.ratio.VERDICTS`, without
     those of none. interval: of the gross ratio where there is one pair only. by_size: each size with its
-    gross mean, smallest first. marked: how many pairs carry a mark.
+    gross mean, smallest first. marked: how many pairs carry a mark. decidable: how many of those that are
+    ambiguous MOST_MORE contexts would decide, and more the most contexts that one of them needs.
     """
 
     kind: str
@@ -99,6 +107,8 @@ class Summary:
     verdicts: tuple[tuple[str, int], ...]
     interval: Interval
     by_size: tuple[tuple[str, float], ...]
+    decidable: int
+    more: int
 
 
 @dataclass(frozen=True)
@@ -200,6 +210,7 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: flo
     left, right = (Side(row["queue_blocks"], row["queue_error"]) for row in (first, second))
     gross = ratio.compare(left, right, band, paired=True)
     net = _net_ratio(first, second)
+    more = ratio.more_to_decide(gross, min(len(left.blocks), len(right.blocks)), band)
     return Pair(
         physical=first["physical"],
         device_name=first["device_name"],
@@ -225,6 +236,8 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: flo
         net_low=net.interval.low,
         net_high=net.interval.high,
         marks=_marks(first, second),
+        more=more,
+        more_seconds=more * float(first["context_seconds"] + second["context_seconds"]),
     )
 
 
@@ -262,6 +275,7 @@ def verdict_counts(pairs: pd.DataFrame) -> tuple[tuple[str, int], ...]:
 
 
 def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
+    more = pairs["more"][pairs["more"].between(1, MOST_MORE)]
     net = [float(value) for value in pairs["net"].dropna()]
     return Summary(
         kind=kind,
@@ -280,4 +294,6 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
         by_size=tuple(
             (size, geometric_mean(pairs[pairs["size"] == size]["gross"])) for size in ordered_sizes(pairs)
         ),
+        decidable=len(more),
+        more=int(more.max()) if len(more) else 0,
     )

@@ -12,7 +12,7 @@ import pandas as pd
 from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
 from reports.dataset import TOLERATED_EXCESS
-from reports.ratios import BEST_LIBRARY, Comparison, verdict_counts
+from reports.ratios import BEST_LIBRARY, MOST_MORE, Comparison, verdict_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,8 @@ def ratio_table(comparison: Comparison) -> Table:
         ("interval", f"of the gross ratio, {write.percent(CONFIDENCE)} % confidence, by bootstrap"),
         (
             "verdict",
-            f"on {first}, from the interval and a band of {write.percent(comparison.band)} % around 1",
+            f"on {first}, from the interval and a band of {write.percent(comparison.band)} % around 1; hover "
+            "over an ambiguous one for what would decide it",
         ),
         ("net", "the ratio with each side's launch cost taken off; hover for its interval"),
         (f"{first} variant", ""),
@@ -189,7 +190,9 @@ def _pair_line(row: Any) -> Line:
         number_cell(row.second_queue, write.us),
         number_cell(row.gross, write.ratio, row.marks, mark),
         _interval(row.low, row.high),
-        Cell(row.verdict, title="" if math.isfinite(row.low) else _NO_INTERVAL, chip=row.verdict),
+        Cell(
+            row.verdict, title=_to_decide(row) if math.isfinite(row.low) else _NO_INTERVAL, chip=row.verdict
+        ),
         number_cell(row.net, write.ratio, "; ".join(filter(None, (net, row.marks))), mark),
         Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
         Cell(f"{row.second_backend}: {second}", style="variant"),
@@ -198,6 +201,16 @@ def _pair_line(row: Any) -> Line:
 
 
 _NO_INTERVAL = f"fewer than {FEWEST_SAMPLES} samples on a side: no interval, so no verdict"
+
+
+def _to_decide(row: Any) -> str:
+    """What would decide an ambiguous verdict."""
+    if not row.more:
+        return ""
+    if not row.more <= MOST_MORE:
+        return "the ratio lies at an edge of the band: no number of contexts that a run can have decides it"
+    seconds = f", some {math.ceil(row.more_seconds):,} s" if math.isfinite(row.more_seconds) else ""
+    return f"about {row.more:,.0f} more contexts{seconds} would decide it"
 
 
 def _interval(low: float, high: float) -> Cell:

@@ -15,7 +15,7 @@ from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
-from reports.ratios import SIDES
+from reports.ratios import MOST_MORE, SIDES
 from reports.tables import status_counts
 
 
@@ -67,14 +67,16 @@ def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str]:
     """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
     left, right = (Side(each.queue_blocks, each.queue_error) for each in (opencl, row))
     found = ratio.compare(left, right, band, paired=True)
-    return write.ratio(found.value), found.verdict
+    more = ratio.more_to_decide(found, min(len(left.blocks), len(right.blocks)), band)
+    return write.ratio(found.value), found.verdict + (f" +{more:.0f}" if 0 < more <= MOST_MORE else "")
 
 
 def _caption(rows: pd.DataFrame, band: float) -> Text:
     counts = ", ".join(f"{count} {status}" for status, count in status_counts(rows)) or "no records"
     notes = [
         "ratio: OpenCL's speed over that of the row, above 1 OpenCL is faster",
-        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {band * 100:g} % around 1",
+        f"OpenCL is: by the ratio's {CONFIDENCE * 100:g} % interval and a band of {band * 100:g} % around 1; "
+        "+N: about so many more contexts would decide it",
     ]
     if (rows["note"] != "").any():
         notes.append("* host-bound or otherwise weakened, see the report")

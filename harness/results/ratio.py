@@ -99,6 +99,26 @@ def compare(first: Side, second: Side, band: float = BAND, paired: bool = False)
     return Ratio(speed_ratio(first.seconds, second.seconds), interval, verdict(interval, band))
 
 
+def more_to_decide(found: Ratio, blocks: int, band: float = BAND) -> float:
+    """About how many more blocks than these of each side would decide an ambiguous verdict: the interval
+    narrows with the square root of their number, until no edge of the band lies within.
+
+    0 of a verdict that is no more ambiguous; infinite where the ratio lies on an edge, or has no interval.
+    """
+    if found.verdict != "ambiguous":
+        return 0
+    if not found.interval.known:
+        return math.inf
+    ratio, low, high = (math.log(each) for each in (found.value, found.interval.low, found.interval.high))
+    edge = math.log1p(band)
+    if abs(ratio) <= edge:
+        reaches = ((high - ratio, edge - ratio), (ratio - low, edge + ratio))
+    else:
+        reaches = ((ratio - low if ratio > 0 else high - ratio, abs(ratio) - edge),)
+    times = max(half / room if room > 0 else math.inf for half, room in reaches) ** 2
+    return math.ceil(blocks * (times - 1)) if math.isfinite(times) else math.inf
+
+
 def chosen_on_the_other_half(rivals: Sequence[Blocks]) -> list[int]:
     """For each block the rival that is the fastest in the other half of the blocks: the even ones have the
     one of the odd blocks, and the odd ones that of the even. Fewer than FEWEST_TO_CHOOSE blocks all choose.

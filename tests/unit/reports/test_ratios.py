@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import reports
-from harness.results.record import Samples, Status
+from harness.problems import Empty
+from harness.results.record import Case, Record, Samples, Status
 from harness.results.runfile import Run
-from harness.variants.axes import ReductionVariant
+from harness.variants.axes import LaunchVariant, ReductionVariant
 from reports.dataset import frame
 from reports.headline import headlines
 from reports.ratios import FASTEST, FASTEST_IS_IDENTICAL, IDENTICAL, Comparison, comparisons
@@ -148,6 +151,42 @@ def test_summary_counts_verdicts() -> None:
     assert comparison.summaries()[0].verdicts == (("faster", 1), ("slower", 2))
     (headline,) = headlines(frame(run), [comparison])
     assert "3 cases: 1 faster, 2 slower" in headline.answer
+
+
+def test_what_would_decide_an_ambiguous_verdict_is_told_everywhere() -> None:
+    blocks = [1e-6 * (1 + 0.03 * math.sin(place)) for place in range(20)]
+    sides = [with_blocks(record("opencl", reduction(), 1e-6), *blocks)]
+    sides.append(with_blocks(record("cuda", reduction(), 1e-6), *reversed(blocks)))
+    # Twenty contexts of 0.1 s each, and of 2 s to open each, on both sides.
+    sides = [replace(side, provenance={**side.provenance, "wall_seconds": 2.0}) for side in sides]
+    empty = Case("opencl", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
+    clocks = {"queue": Samples((1e-6,), blocks=(0,))}
+    controls = [
+        Record(replace(empty, backend=name), "ok", clocks=clocks, provenance={"wall_seconds": 40.0})
+        for name in ("opencl", "cuda")
+    ]
+    run = run_of(*sides, *controls)
+    comparison = only(run)
+    pair = row_of(comparison.pairs)
+    assert pair["verdict"] == "ambiguous"
+    assert 1 <= pair["more"] == pytest.approx(pair["more_seconds"] / 4.2)
+    cell = ratio_table(comparison).lines[0].cells[9]
+    seconds = math.ceil(pair["more_seconds"])
+    assert cell.title == f"about {pair['more']} more contexts, some {seconds} s would decide it"
+    (headline,) = headlines(frame(run), [comparison])
+    assert f"1 ambiguous ({pair['more']} more contexts would decide 1)" in headline.answer
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(reports.terminal_table(run))
+    assert f"ambiguous +{pair['more']} " in console.export_text()
+
+
+def test_at_an_edge_of_the_band_no_number_of_contexts_decides() -> None:
+    sides = [with_blocks(record("opencl", reduction(), 1e-6), *[1e-6, 1.001e-6] * 8)]
+    sides.append(with_blocks(record("cuda", reduction(), 1e-6), *[1.021e-6, 1.01998e-6] * 8))
+    comparison = only(run_of(*sides))
+    assert row_of(comparison.pairs)["verdict"] == "ambiguous"
+    assert "no number of contexts" in ratio_table(comparison).lines[0].cells[9].title
+    assert comparison.summaries()[0].decidable == 0
 
 
 def test_headline_of_one_pair_has_its_interval() -> None:

@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.results.ratio import (
+    BAND,
     FEWEST_PAIRS,
     UNKNOWN,
     VERDICTS,
     Interval,
+    Ratio,
     Verdict,
     chosen_on_the_other_half,
+    more_to_decide,
     net_ratio_interval,
     ratio_interval,
     speed_ratio,
@@ -251,6 +254,33 @@ def test_equal_sides_with_little_noise_are_called_the_same() -> None:
 def test_a_difference_of_a_tenth_is_found() -> None:
     verdicts = [verdict(interval) for interval in simulated(3, 10, 0.005, 0.01, 1.1)]
     assert verdicts.count("faster") / COMPARISONS >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "more"),
+    [
+        # Half-widths of the logarithm as a multiple of what lies between the ratio and the edge.
+        (1.0, 1.999, 30),
+        (1 / 1.01, 2.999, 80),
+        (1.05, 1.999, 30),
+        (1 / 1.05, 1.999, 30),
+        (1.0, 0.5, 0),
+        (1.05, 0.5, 0),
+    ],
+)
+def test_an_ambiguous_verdict_tells_what_would_decide_it(value: float, half: float, more: float) -> None:
+    """Of ten blocks: an interval twice as wide as it may be takes forty."""
+    reach = math.exp(half * abs(abs(math.log(value)) - math.log1p(BAND)))
+    interval = Interval(value / reach, value * reach)
+    assert more_to_decide(Ratio(value, interval, verdict(interval)), 10) == more
+
+
+def test_at_the_edge_of_the_band_nothing_decides() -> None:
+    assert more_to_decide(Ratio(1 + BAND, Interval(1.01, 1.03), "ambiguous"), 10) > 1e9
+
+
+def test_nothing_decides_what_has_no_interval() -> None:
+    assert more_to_decide(Ratio(1.0, UNKNOWN, "ambiguous"), 1) == math.inf
 
 
 def test_each_half_of_the_blocks_chooses_for_the_other() -> None:
