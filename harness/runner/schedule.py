@@ -196,12 +196,13 @@ class Known:
             return not cases
         found = {case: self._corrected(case) for case in cases}
         sides = list(_sides(cases).values())
-        if len(sides) == 1:
+        if len({case.device_key for case in cases}) == 1:
             return all(mean_is_narrow(_medians_of(side), NARROW) for side in found.values())
         return all(
             _is_told(_fastest([found[case] for case in one]), _fastest([found[case] for case in other]))
             and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
             for one, other in combinations(sides, 2)
+            if one[0].device_key != other[0].device_key
         )
 
     def _corrected(self, case: Case) -> Corrected:
@@ -209,12 +210,12 @@ class Known:
         return self._launches.corrected(case.device_key, merged_clock(found) if found else None)
 
 
-def _sides(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    """The cases of one problem by device, without those that repeat another one."""
-    sides: dict[str, list[Case]] = {}
+def _sides(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:
+    """The cases of one problem by device and dialect, without those that repeat another one."""
+    sides: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         if case.role != "control" or _twin(case) not in cases:
-            sides.setdefault(case.device_key, []).append(case)
+            sides.setdefault((case.device_key, getattr(case.variant, "dialect", "")), []).append(case)
     return sides
 
 

@@ -203,6 +203,16 @@ def test_what_leaves_work_to_the_host_is_no_rival_of_what_is_whole() -> None:
     assert left_out_after(LEAST_ROUNDS, times, parts=[parts]) == {parts}
 
 
+def test_portable_kernels_are_a_side_of_their_own() -> None:
+    portable = of_variant("a", replace(SLOW, dialect="portable"))
+    times = {portable: [each * 2 for each in STEADY], of_variant("a", FAST): STEADY}
+    assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", FAST): NOISY}) == set()
+    assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", FAST): STEADY}) == {
+        *times,
+        of_variant("b", FAST),
+    }
+
+
 def test_what_was_given_up_stays_so() -> None:
     known = Known(LEAST_ROUNDS + 2)
     cases = [of_variant("a", SLOW), of_variant("a", FAST), of_variant("b", FAST)]
