@@ -16,7 +16,7 @@ from reports import format as write
 from reports.dataset import bandwidths, by_speed, measured, ordered_sizes, ordered_types
 from reports.looks import looks
 from reports.ratios import Comparison
-from reports.svg import DASHES, SENTINEL, Entry, Panels
+from reports.svg import DASHES, LINE, SENTINEL, Entry, Panels
 
 _DASHED: dict[str, Any] = {"color": SENTINEL, "linewidth": 1.1, "linestyle": (0, (4, 3)), "zorder": 1}
 
@@ -80,18 +80,26 @@ def _error_bars(axes: Axes, data: pd.DataFrame, sizes: Sequence[str], colours: M
         axes.vlines(middle, rows["low"], rows["high"], colors=[colours[size]], linewidth=1.6, zorder=2)
 
 
-def bandwidth_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -> str:
-    """GB/s by size of the source and backend, the measured limit as a dashed line, one panel an operation."""
+def bandwidth_chart(
+    table: pd.DataFrame, physical: str, cache: str, name: str, memory_rate: float | None = None
+) -> str:
+    """GB/s by size of the source and backend, the measured limit as a dashed line, one panel an operation.
+
+    ``memory_rate``: bytes a second that the memory can give at most, another line where it is known.
+    """
     rows = _fastest(table, physical, cache)
     rows = rows.assign(rate=rows["bytes_per_second"] / 1e9, limit_rate=rows["limit"] / 1e9)
     backends, look = looks(rows["backend"])
-    top = float(rows[["rate", "limit_rate"]].max().max())
+    peak = memory_rate / 1e9 if memory_rate else 0.0
+    top = max(peak, float(rows[["rate", "limit_rate"]].max().max()))
 
     def draw(axes: Axes, data: pd.DataFrame) -> None:
         # Through the sizes that the limit was measured at, which are not always those of the cases.
         same_kind = rows[rows["kind"].isin(data["kind"]) & rows["limit"].notna()]
         line = same_kind.groupby("limit_bytes")["limit_rate"].max()
         axes.plot(line.index, line.to_numpy(), marker=".", **_DASHED)
+        if peak:
+            axes.axhline(peak, color=SENTINEL, linewidth=1.1, zorder=1)
         sns.scatterplot(
             data=data, x="source_bytes", y="rate", hue="backend", hue_order=backends, style="backend",
             style_order=backends, s=34, alpha=0.85, linewidth=0, clip_on=False, legend=False, ax=axes, **look,
@@ -106,6 +114,8 @@ def bandwidth_chart(table: pd.DataFrame, physical: str, cache: str, name: str) -
     legend = _legend(backends, look)
     if rows["limit"].notna().any():
         legend.append(Entry("measured limit", SENTINEL, DASHES))
+    if peak:
+        legend.append(Entry(f"memory clock x bus width: {write.gb_s(peak * 1e9)} GB/s", SENTINEL, LINE))
     return Panels(rows, draw, legend, "GB/s", "Bandwidth by operation, size and backend").svg(name)
 
 

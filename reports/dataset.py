@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from harness.variants.axes import label
 from reports.format import plain
 from reports.format import size as written_size
 
-TOLERATED_EXCESS = 0.02
+TOLERATED_EXCESS = 0.005
 """A bandwidth this much above the measured limit is an error of measurement, not a result."""
 
 _LIMIT_SLACK_BYTES = 16
@@ -322,28 +322,43 @@ def _limited(row: Row, limits: Sequence[Row]) -> Row:
     same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
     best = max(same, key=lambda limit: limit.bytes_per_second)
     share = row.bytes_per_second / best.bytes_per_second
+    is_exact = abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES
     return replace(
         row,
         limit=best.bytes_per_second,
         limit_by=best.device,
         limit_bytes=best.source_bytes,
-        limit_exact=abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES,
+        limit_exact=is_exact,
         share=share,
-        above_limit=_is_above(row, best),
+        # Another size may have a lower limit, with nothing wrong.
+        above_limit=is_exact and _is_above(row, best, {limit.backend for limit in same}),
     )
 
 
-def _is_above(row: Row, limit: Row) -> bool:
+def _is_above(row: Row, limit: Row, measured_through: Collection[str]) -> bool:
     """Whether a case beats its limit beyond the noise: its slow quartile against the limit's fast one.
 
-    A limit includes the launch of the API that it was measured through. Another API may launch faster, or
-    not at all, as NumPy: it is held against the limit net of that launch.
+    A limit includes the launch of the API that it was measured through. A backend that it was not measured
+    through may launch faster, or not at all, as NumPy: it is held against the limit net of that launch.
     """
     fastest = limit.queue_p25
-    if row.backend != limit.backend and limit.launch > 0:
+    if row.backend not in measured_through and limit.launch > 0:
         fastest -= limit.launch
     bound = limit.bytes_moved / fastest if fastest > 0 else math.inf
     return row.bytes_moved / row.queue_p75 > bound * (1 + TOLERATED_EXCESS)
+
+
+def memory_rates(environment: Mapping[str, Any]) -> dict[str, float]:
+    """Bytes a second that the memory of each GPU can give at most, by its PCI address, where NVML told:
+    the bus transfers twice a clock cycle.
+    """
+    found = {}
+    gpus = environment.get("nvml")
+    for gpu in gpus if isinstance(gpus, list) else ():
+        mhz, bits = gpu.get("memory_clock_max_mhz"), gpu.get("memory_bus_bits")
+        if isinstance(mhz, int | float) and isinstance(bits, int | float) and mhz > 0 and bits > 0:
+            found[plain(gpu.get("physical"))] = mhz * 1e6 * bits * 2 / 8
+    return found
 
 
 def ordered_types(types: Iterable[str]) -> list[str]:

@@ -39,9 +39,12 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What one physical device showed. ``answer`` is the first sentence, ``rest`` those that follow."""
+    """What one physical device showed. ``answer`` is the first sentence, ``rest`` those that follow.
+    ``above``: see :func:`above_limit`.
+    """
 
     device: str
+    above: str
     answer: str
     tiles: tuple[Tile, ...]
     rest: tuple[str, ...]
@@ -63,13 +66,25 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     if not found:
         backends = _listed(rows["backend"].drop_duplicates())
         answer = f"Nothing to compare: {backends} alone was measured here."
-        return Headline(device, answer, (), (*shares, *_warnings(rows)))
+        return Headline(device, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
     shown = [main, *(each for each in others if each.second == "CUDA")]
     tiles = tuple(_tile(each, summary) for each in shown for summary in each.summaries())
     rest = [*_absent(main), *map(_sentence, others), *shares, *_marked(main), *_warnings(rows)]
-    return Headline(device, _sentence(main), tiles, tuple(rest))
+    return Headline(device, above_limit(rows), _sentence(main), tiles, tuple(rest))
+
+
+def above_limit(rows: pd.DataFrame) -> str:
+    """What to say before all else where cases are faster than their limit; empty where none is."""
+    above = int(rows["above_limit"].sum())
+    if not above:
+        return ""
+    return (
+        f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or the limit itself "
+        "is wrong. `harness limits` measures all candidates for the limits anew, and has the next run do so; "
+        "[limits.gpu] or [limits.cpu] in a suite widens the sweep."
+    )
 
 
 def _sentence(comparison: Comparison) -> str:
@@ -162,12 +177,6 @@ def _marked(comparison: Comparison) -> Iterator[str]:
 
 
 def _warnings(rows: pd.DataFrame) -> Iterator[str]:
-    above = int(rows["above_limit"].sum())
-    if above:
-        yield (
-            f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or "
-            "the limit itself is wrong."
-        )
     if rows["physical"].iloc[0] != "cpu" and rows["queue_blocks"].map(len).max() == 1:
         yield (
             "Everything was measured in one context of the device, and no interval holds what another would "

@@ -28,7 +28,14 @@ from reports import format as write
 from reports.charts import bandwidth_chart, ratio_chart, share_chart, width_chart
 from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.controls import control_table
-from reports.dataset import bandwidths, device_table, frame, measured
+from reports.dataset import (
+    TOLERATED_EXCESS,
+    bandwidths,
+    device_table,
+    frame,
+    measured,
+    memory_rates,
+)
 from reports.headline import Headline, headlines
 from reports.ladders import Climb, climbs, steps_chart, steps_table
 from reports.launch_cost import launch_table
@@ -115,6 +122,7 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
             fewest=FEWEST_SAMPLES,
             fewest_contexts=FEWEST_CONTEXTS,
             narrow=f"{NARROW * 100:g}",
+            excess=f"{TOLERATED_EXCESS * 100:g}",
         )
     )
     return text.lstrip().encode("utf-8", "replace").decode()
@@ -163,7 +171,7 @@ def _section(name: str, run: Run, command: str, band: float) -> Section:
         controls=control_table(run, band),
         steps=[_steps(f"{name}-steps{number}", climb) for number, climb in enumerate(climbed)],
         worth=steps_table(climbed),
-        bandwidth=_bandwidth(name, table),
+        bandwidth=_bandwidth(name, table, memory_rates(run.environment)),
         widths=_widths(name, table),
         pictures=_pictures(run.images),
         records=record_table(table),
@@ -189,7 +197,7 @@ def _steps(name: str, climb: Climb) -> Chart:
     return Chart(title, Markup(steps_chart(climb, name)))
 
 
-def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
+def _bandwidth(name: str, table: pd.DataFrame, rates: Mapping[str, float]) -> list[Chart]:
     charts = []
     rows = measured(table)
     rows = rows[rows["bytes_per_second"].notna()].drop(bandwidths(table).index, errors="ignore")
@@ -200,7 +208,7 @@ def _bandwidth(name: str, table: pd.DataFrame) -> list[Chart]:
             # The reference by itself on the processor, beside a GPU: in the table, but no chart.
             continue
         place = f"{group['device_name'].iloc[0]}, {cache_state}"
-        rate = bandwidth_chart(table, physical, cache_state, f"{name}-rate{number}")
+        rate = bandwidth_chart(table, physical, cache_state, f"{name}-rate{number}", rates.get(physical))
         charts.append(Chart(f"GB/s by size of the source: {place}", Markup(rate)))
         share = share_chart(table, physical, cache_state, f"{name}-share{number}")
         if share:

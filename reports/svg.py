@@ -22,8 +22,8 @@ from matplotlib.lines import Line2D
 SENTINEL = "#010203"
 """What is drawn in this colour becomes currentColor: one chart serves the light and the dark page."""
 
-DASHES = "--"
-"""The marker of a legend entry that is a dashed line."""
+DASHES, LINE = "--", "-"
+"""The markers of legend entries that are lines."""
 
 _COLUMNS = 3
 _MANY_PANELS = 12
@@ -58,7 +58,7 @@ _STYLE: Any = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a legend; ``marker`` is matplotlib's, or :data:`DASHES`."""
+    """One entry of a legend; ``marker`` is matplotlib's, :data:`DASHES` or :data:`LINE`."""
 
     text: str
     colour: Any
@@ -66,8 +66,9 @@ class Entry:
 
     def handle(self) -> Line2D:
         """What the legend draws."""
-        if self.marker == DASHES:
-            return Line2D([], [], color=self.colour, linestyle="--", label=self.text)
+        if self.marker in (DASHES, LINE):
+            style: Any = self.marker
+            return Line2D([], [], color=self.colour, linestyle=style, label=self.text)
         return Line2D(
             [], [], color=self.colour, linestyle="none", marker=self.marker, markersize=6, label=self.text
         )

@@ -15,6 +15,7 @@ from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
+from reports.headline import above_limit
 from reports.ratios import MOST_MORE, SIDES
 from reports.tables import status_counts
 
@@ -26,7 +27,14 @@ def terminal_table(run: Run, band: float = BAND) -> Table:
     clock: above 1 OpenCL is faster.
     """
     rows = frame(run)
-    table = Table(caption=_caption(rows, band), box=box.SIMPLE_HEAD, caption_justify="left")
+    above = Text(above_limit(rows), style="bold")
+    table = Table(
+        title=above or None,
+        title_justify="left",
+        caption=_caption(rows, band),
+        box=box.SIMPLE_HEAD,
+        caption_justify="left",
+    )
     for heading in ("problem", "cache", "backend"):
         table.add_column(heading, overflow="fold")
     for heading in ("queue us", "GB/s", "% of limit", "ratio"):
@@ -81,5 +89,5 @@ def _caption(rows: pd.DataFrame, band: float) -> Text:
     if (rows["note"] != "").any():
         notes.append("* host-bound or otherwise weakened, see the report")
     if rows["above_limit"].any():
-        notes.append("! above the measured limit: a time or the limit is wrong")
+        notes.append("! above the measured limit")
     return Text("\n".join([f"Records: {counts}", *notes]))

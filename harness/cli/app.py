@@ -26,6 +26,7 @@ app = typer.Typer(
 
 app.command("run")(measuring.run)
 app.command("selftest")(measuring.selftest)
+app.command("limits")(measuring.limits)
 app.command("report")(reading.report)
 app.command("compare")(reading.compare)
 app.command("repeat")(reading.repeat)

@@ -1,8 +1,7 @@
-"""The verbs that measure: run and selftest."""
+"""The verbs that measure: run, selftest and limits."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
@@ -15,13 +14,11 @@ from harness.cli.options import (
     DEFAULT_BAND,
     GENERATED,
     MOST_SAMPLES,
-    MOST_SECONDS,
     Backends,
     Band,
     Devices,
     Json,
     ReportFolder,
-    finite,
 )
 
 
@@ -43,9 +40,7 @@ def run(
     ] = None,
     backend: Backends = None,
     device: Devices = None,
-    run_file: Annotated[
-        Path | None, typer.Option("--run", metavar="FILE", help="The run file to write.", dir_okay=False)
-    ] = None,
+    run_file: options.NewRun = None,
     report: ReportFolder = GENERATED,
     band: Band = DEFAULT_BAND,
     samples: Annotated[
@@ -58,16 +53,7 @@ def run(
     contexts: Annotated[
         int | None, typer.Option(min=1, max=99, help="Fresh contexts of a GPU a process, likewise.")
     ] = None,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            min=1,
-            max=MOST_SECONDS,
-            callback=finite,
-            metavar="SECONDS",
-            help="Time to measure all cases in, in place of the suite's a case.",
-        ),
-    ] = None,
+    budget: options.Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on with a run that was interrupted.")
@@ -128,7 +114,7 @@ def run(
     if dry_run:
         render.show_cases(plan, as_json)
         return
-    path = resume or run_file or _new_path(plan.suite.name)
+    path = resume or run_file or options.new_run(plan.suite.name)
     for gone in gone_since(path.parent, plan):
         complain(f"warning: {gone}")
     with user_input():
@@ -157,10 +143,6 @@ def _try_folder(folder: Path) -> None:
         raise ValueError(
             f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
         ) from error
-
-
-def _new_path(suite: str) -> Path:
-    return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
 
 
 def selftest(
@@ -197,4 +179,39 @@ def selftest(
     except (DeviceBusy, LockUnusable) as error:
         raise MistakeError(str(error)) from error
     if not passed:
+        raise typer.Exit(FAILURE)
+
+
+def limits(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN]...", help="Recorded runs to show, in place of measuring."),
+    ] = None,
+    *,
+    backend: Backends = None,
+    device: Devices = None,
+    run_file: options.NewRun = None,
+    budget: options.Budget = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how fast the devices read and copy at best, by size and state of the cache.
+
+    Everything is measured anew, and the next runs take these as their limits' candidates.
+    """
+    from harness.cli import render
+    from harness.cli.progress import measure
+    from harness.results.runfile import load_run
+    from harness.runner.plan import Request
+    from harness.runner.session import plan_run
+
+    with user_input():
+        if runs and (backend or device or run_file or budget):
+            raise ValueError("what recorded runs hold is shown; give nothing but --json with them")
+        found = [load_run(path) for path in runs or ()]
+        asked = Request("limits", tuple(backend or ()), tuple(device or ()), budget=budget)
+        plan = None if runs else plan_run(asked)
+    if plan:
+        render.announce(plan)
+        found = [measure(plan, run_file or options.new_run("limits"), resuming=False)]
+    if not render.show_limits(found, as_json):
         raise typer.Exit(FAILURE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,11 @@ MOST_SAMPLES, MOST_SECONDS = 1_000_000, 7 * 24 * 3600
 """As in :mod:`harness.suites.schema`, likewise."""
 
 _DEVICE_HELP = "Only devices of this key (opencl:0), kind, PCI address or part of a name; repeatable."
+
+
+def new_run(suite: str) -> Path:
+    """Where a run of a suite goes unless told otherwise."""
+    return GENERATED / f"{suite}-{datetime.now():%Y%m%d-%H%M%S}.jsonl"
 
 
 def starting(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
@@ -96,6 +102,19 @@ Band = Annotated[float, typer.Option(help="Ratios within 1 +- this count as the 
 Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
 ReportFolder = Annotated[
     Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)
+]
+NewRun = Annotated[
+    Path | None, typer.Option("--run", metavar="FILE", help="The run file to write.", dir_okay=False)
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        min=1,
+        max=MOST_SECONDS,
+        callback=finite,
+        metavar="SECONDS",
+        help="Time to measure all cases in, in place of the suite's a case.",
+    ),
 ]
 RunFile = Annotated[Path, typer.Argument(metavar="RUN", help="A run file.")]
 Suite = Annotated[

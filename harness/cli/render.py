@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from harness.runner.plan import RunPlan
 from harness.runner.selftest import MOST_FALSE, SelfTest
 from harness.variants.axes import label
 from reports import format as write
+from reports.limits import Limit, limits_of
 from reports.repeatability import LEAST_EQUAL, Repeated, Told, Twice, pairs_of
 
 SPARE = ("variant", "GB/s", "% of limit")
@@ -165,6 +167,33 @@ def _plain(test: SelfTest) -> dict[str, object]:
         "passed": test.passed,
         "failure": test.failure,
     }
+
+
+def show_limits(runs: Sequence[Run], as_json: bool) -> bool:
+    """Shows the limits that runs found; whether no case of theirs was wrong or failed, and there is one."""
+    found = [limit for run in runs for limit in limits_of(run)]
+    if as_json:
+        show_json({"runs": [str(run.path) for run in runs], "limits": [asdict(limit) for limit in found]})
+    else:
+        columns = ("device", "direction", "MB", "cache", "GB/s", "us", "% of memory", "through", "kernel")
+        show_table("The fastest that was measured", columns, map(_limit_row, found))
+    if any(limit.memory_share for limit in found):
+        complain("% of memory: of memory clock x bus width. Caches may give more.")
+    for run in runs:
+        complain(f"run file: {run.path}")
+    counts = Counter(record.status for run in runs for record in run.records)
+    if counts["wrong"] or counts["failed"]:
+        complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases")
+    elif not found:
+        complain("error: no limit was measured; a run has limits unless its suite says measure = false")
+    return bool(found) and not (counts["wrong"] or counts["failed"])
+
+
+def _limit_row(of: Limit) -> tuple[str, ...]:
+    share = "" if of.memory_share is None else write.percent(of.memory_share)
+    rate, seconds = write.gb_s(of.bytes_per_second), write.us(of.seconds)
+    size = f"{of.source_bytes / 1e6:.1f}"
+    return of.device, of.direction, size, of.cache, rate, seconds, share, of.through, of.kernel
 
 
 def refuse_other_machines(differences: Sequence[Difference], force: bool) -> None:

@@ -159,6 +159,8 @@ def _gpu(pynvml: Any, handle: Any) -> dict[str, Any]:
         "sm_clock_mhz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
         "sm_clock_max_mhz": lambda: pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM),
         "memory_clock_mhz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
+        "memory_clock_max_mhz": lambda: pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_MEM),
+        "memory_bus_bits": lambda: pynvml.nvmlDeviceGetMemoryBusWidth(handle),
         "temperature_c": lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
         "other_processes": lambda: len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
     }

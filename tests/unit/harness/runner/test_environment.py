@@ -96,9 +96,12 @@ class _FakeNvml(SimpleNamespace):
             "nvmlDeviceGetPowerManagementDefaultLimit": 700_000,
             "nvmlDeviceGetEccMode": (1, 1),
             "nvmlDeviceGetComputeRunningProcesses": [],
+            "nvmlDeviceGetMemoryBusWidth": 6144,
         }
         if name == "nvmlDeviceGetMigMode":
             return self._fail
+        if name == "nvmlDeviceGetMaxClockInfo":
+            return lambda _, clock: {self.NVML_CLOCK_SM: 1980, self.NVML_CLOCK_MEM: 3201}[clock]
         return lambda *_: values.get(name, 0)
 
     def _fail(self, *_: object) -> Any:
@@ -114,6 +117,11 @@ def test_nvml_tells_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     assert gpu["power_cap_watts"] == 700
     assert gpu["physical"] == "0000:3b:00.0"
     assert gpu["ecc"] == "on"
+    assert (gpu["sm_clock_max_mhz"], gpu["memory_clock_max_mhz"], gpu["memory_bus_bits"]) == (
+        1980,
+        3201,
+        6144,
+    )
     assert gpu["mig"] == "not available: Not Supported"
 
 
