@@ -17,6 +17,7 @@ from harness.measure.measurer import Measurer
 from harness.results.record import Case
 from harness.runner.environment import describe
 from harness.runner.plan import Request, RunPlan
+from harness.runner.screening import Screening
 from harness.runner.session import alone, discover, plan_run
 from harness.variants.axes import label
 from tests.conftest import BENCHMARKS, benchmarks_only
@@ -61,7 +62,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("case", [pytest.param(None, id="none", marks=pytest.mark.skip(reason=reason))])
     else:
         plan = plan_of(metafunc.config)
-        metafunc.parametrize("case", [_parameter(case, plan.skipped.get(case)) for case in plan.cases])
+        screening = Screening(plan.cases, plan.devices)
+        cases = [case for case in plan.cases if not screening.is_out(case)]
+        metafunc.parametrize("case", [_parameter(case, plan.skipped.get(case)) for case in cases])
 
 
 def _parameter(case: Case, skipped: str | None) -> Any:

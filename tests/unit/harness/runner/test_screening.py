@@ -11,7 +11,9 @@ import pytest
 
 from harness.problems import Bandwidth, Reduction
 from harness.results.record import Case, Record, Samples
+from harness.results.runfile import RunWriter, load_run
 from harness.runner import screening
+from harness.runner.run import run_cases
 from harness.runner.screening import FOLDER_VARIABLE, MOST_REMEMBERED, WORTH, Screening
 from harness.variants.axes import BandwidthVariant, LibraryVariant, label
 from tests.support.fake_backend import DEVICE
@@ -195,3 +197,18 @@ def test_a_run_measures_those_that_are_not_out_in_every_process(
     again = run(tmp_path / "again", plan)
     assert len(again.trials) == 2 * MOST_REMEMBERED
     assert {record.provenance["sweep"][:19] for record in again.records} == {"the fastest 3 of 5,"}
+
+
+def test_a_resumed_run_knows_who_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = candidates()
+    # On the fake device all are as fast: with this, all are out.
+    monkeypatch.setattr(screening, "WORTH", 0.0)
+    plan = planned(cases, processes=2, devices=(DEVICE,))
+    run(tmp_path, plan)
+    path = tmp_path / "run.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    writer, finished = RunWriter.resume(path)
+    with writer:
+        run_cases(plan, writer, finished=finished)
+    assert [(trial.case, trial.process) for trial in load_run(path).trials] == [(case, 0) for case in cases]
