@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 PATH = Path("/proc/cpuinfo")
+SCHEDULED = Path("/proc/thread-self/schedstat")
 
 
 def usable_cores() -> int:
@@ -25,3 +26,13 @@ def cpuinfo(path: Path = PATH) -> dict[str, str]:
     first = path.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def seconds_without_core(told: Path = SCHEDULED) -> float:
+    """How long this thread was ready to run and had no core, as others had it: the second number of Linux's
+    schedstat. 0 where the system does not tell.
+    """
+    try:
+        return int(told.read_text().split()[1]) * 1e-9
+    except FileNotFoundError:
+        return 0.0

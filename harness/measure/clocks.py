@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
+from harness.cpuinfo import seconds_without_core
 from harness.measure.budget import AMONG, LONG_ENOUGH, Budget, Stop
 from harness.measure.rotation import Rotation
 from harness.results.record import Samples
@@ -35,6 +36,10 @@ GRACE, SLACK, LONGEST = 0.3e-3, 1.3, 2.0
 no longer than the last, in seconds."""
 ATTEMPTS = 5
 """Gates in a row that may open too early, each holding for longer, until it is the calls' fault."""
+DISTURBED = 0.05
+"""Share of a batch's time that its thread may wait for a core that others have."""
+PATIENCE = 20e-3
+"""Seconds in which a batch on a processor is measured again if others had the core."""
 _FORGETTING = 0.8
 _ENOUGH_TO_WARM_UP = 64
 """Calls of a batch, where the case was measured before."""
@@ -43,6 +48,7 @@ _TELLING = 16
 HOST_BOUND = (
     "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
 )
+NO_CORE = "others had the processor's core in most batches"
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
@@ -68,7 +74,8 @@ class Queue:
 
     def __init__(self, backend: Backend, rotation: Rotation, timer: Timer = time.perf_counter) -> None:
         self._backend, self._rotation, self._timer = backend, rotation, timer
-        self._batch = 0
+        self._batch = self._batches = self._disturbed = 0
+        self._waited = seconds_without_core if backend.device.kind == "cpu" else float
         self._enqueueing = backend.enqueue_seconds
         launches = (len(rotation.launches) or UNKNOWN_LAUNCHES) * rotation.prepared.commands_per_launch
         self._launches = launches
@@ -81,8 +88,11 @@ class Queue:
 
     @property
     def note(self) -> str:
-        """What weakens the samples; empty when the gate holds."""
-        return "" if self._gated else HOST_BOUND
+        """What weakens the samples; empty when the gate holds, or the thread had a core."""
+        weak = [] if self._gated else [HOST_BOUND]
+        if self._disturbed > self._batches / 2:
+            weak.append(NO_CORE)
+        return "; ".join(weak)
 
     def batch(self, calls: int) -> float:
         """Seconds from opening the gate (without one, the first enqueue) to the end of ``calls`` calls."""
@@ -101,7 +111,27 @@ class Queue:
 
     def sample(self, calls: int) -> float:
         """Seconds a call: the slope between ``calls`` and twice as many."""
-        return slope(self.batch(calls), self.batch(2 * calls), calls)
+        return slope(self._undisturbed(calls), self._undisturbed(2 * calls), calls)
+
+    def _undisturbed(self, calls: int) -> float:
+        """The seconds of a batch, of calls that this thread works off itself of one in which it had a core:
+        where none is to be had within PATIENCE seconds, of the one that waited least.
+        """
+        start = self._timer()
+        found: list[tuple[float, float]] = []
+        while True:
+            before = self._waited()
+            seconds = self.batch(calls)
+            waited = self._waited() - before
+            if self._gated or waited <= DISTURBED * seconds:
+                break
+            found.append((waited / seconds, seconds))
+            if self._timer() - start > PATIENCE:
+                seconds = min(found)[1]
+                self._disturbed += 1
+                break
+        self._batches += 1
+        return seconds
 
     def _enqueue(self, calls: int) -> None:
         self._rotation.enqueue(calls)

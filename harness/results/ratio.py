@@ -112,9 +112,9 @@ def more_to_decide(found: Ratio, blocks: int, band: float = BAND) -> float:
     ratio, low, high = (math.log(each) for each in (found.value, found.interval.low, found.interval.high))
     edge = math.log1p(band)
     if abs(ratio) <= edge:
-        reaches = ((high - ratio, edge - ratio), (ratio - low, edge + ratio))
+        reaches = [(high - ratio, edge - ratio), (ratio - low, edge + ratio)]
     else:
-        reaches = ((ratio - low if ratio > 0 else high - ratio, abs(ratio) - edge),)
+        reaches = [(ratio - low if ratio > 0 else high - ratio, abs(ratio) - edge)]
     times = max(half / room if room > 0 else math.inf for half, room in reaches) ** 2
     return math.ceil(blocks * (times - 1)) if math.isfinite(times) else math.inf
 

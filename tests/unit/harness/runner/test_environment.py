@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from harness.cpuinfo import seconds_without_core
 from harness.devices import DeviceInfo
 from harness.results.record import FORMAT
 from harness.runner import environment
@@ -175,3 +176,9 @@ def test_commit_of_a_copy_is_what_the_copier_says(monkeypatch: pytest.MonkeyPatc
     assert environment._commit() == {"commit": "0123abc", "dirty": None}
     monkeypatch.delenv("HARNESS_COMMIT")
     assert environment._commit() == {"commit": None, "dirty": None}
+
+
+def test_what_a_thread_waited_for_a_core_is_read_where_the_system_tells(tmp_path: Path) -> None:
+    (tmp_path / "schedstat").write_text("123456 2500000000 7\n")
+    assert seconds_without_core(tmp_path / "schedstat") == 2.5
+    assert seconds_without_core(tmp_path / "absent") == 0.0
