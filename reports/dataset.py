@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -331,20 +331,20 @@ def _limited(row: Row, limits: Sequence[Row]) -> Row:
         limit_exact=is_exact,
         share=share,
         # Another size may have a lower limit, with nothing wrong.
-        above_limit=is_exact and _is_above(row, best, {limit.backend for limit in same}),
+        above_limit=is_exact and _is_above(row, same),
     )
 
 
-def _is_above(row: Row, limit: Row, measured_through: Collection[str]) -> bool:
-    """Whether a case beats its limit beyond the noise: its slow quartile against the limit's fast one.
+def _is_above(row: Row, limits: Sequence[Row]) -> bool:
+    """Whether a case beats the limits of its size beyond the noise: its slow quartile against the fastest of
+    their fast ones.
 
-    A limit includes the launch of the API that it was measured through. A backend that it was not measured
-    through may launch faster, or not at all, as NumPy: it is held against the limit net of that launch.
+    A limit includes the launch of the API that it was measured through. A backend that none was measured
+    through may launch faster, or not at all, as NumPy: it is held against them net of that launch.
     """
-    fastest = limit.queue_p25
-    if row.backend not in measured_through and limit.launch > 0:
-        fastest -= limit.launch
-    bound = limit.bytes_moved / fastest if fastest > 0 else math.inf
+    is_net = row.backend not in {limit.backend for limit in limits}
+    fastest = min(limit.queue_p25 - (limit.launch if is_net and limit.launch > 0 else 0) for limit in limits)
+    bound = limits[0].bytes_moved / fastest if fastest > 0 else math.inf
     return row.bytes_moved / row.queue_p75 > bound * (1 + TOLERATED_EXCESS)
 
 

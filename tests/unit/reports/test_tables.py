@@ -13,6 +13,7 @@ from rich.table import Table
 import reports
 from harness.problems import Bandwidth
 from harness.results.record import Samples
+from harness.variants.axes import BandwidthVariant
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
 from reports.published import published
@@ -136,6 +137,17 @@ def test_a_backend_that_the_limit_was_measured_through_gets_no_launch_off() -> N
     ]
     run = run_of(*both, record("cuda", problem, 7e-6))
     assert row_of(frame(run), 2)["above_limit"]
+
+
+def test_a_candidate_that_was_once_as_fast_counts_too() -> None:
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    steady = record("cuda", read, 10e-6, role="limit")
+    scattered = record("cuda", read, 10.5e-6, variant=BandwidthVariant(vector_width=2), role="limit")
+    scattered = replace(scattered, clocks={"queue": Samples((9e-6, 9e-6, 10.5e-6, 12e-6, 12e-6))})
+    case = record("cuda", problem, 9.5e-6)
+    assert row_of(frame(run_of(steady, case)), 1)["above_limit"]
+    assert not row_of(frame(run_of(steady, scattered, case)), 2)["above_limit"]
 
 
 @pytest.mark.parametrize(("backend", "flagged"), [("opencl", True), ("cuda", False)])
