@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 PATH = Path("/proc/cpuinfo")
@@ -36,3 +37,8 @@ def seconds_without_core(told: Path = SCHEDULED) -> float:
         return int(told.read_text().split()[1]) * 1e-9
     except FileNotFoundError:
         return 0.0
+
+
+def seconds_of_other_threads() -> float:
+    """What the threads of this process beside this one have computed."""
+    return time.process_time() - time.thread_time()

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
-from harness.cpuinfo import seconds_without_core
+from harness.cpuinfo import seconds_of_other_threads, seconds_without_core
 from harness.measure.budget import AMONG, LONG_ENOUGH, Budget, Stop
 from harness.measure.rotation import Rotation
 from harness.results.record import Samples
@@ -48,7 +48,9 @@ _TELLING = 16
 HOST_BOUND = (
     "host-bound: the calls could not be held back by a gate, so the host's cost of enqueueing them may show"
 )
-NO_CORE = "others had the processor's core in most batches"
+NO_CORE = (
+    "others had the processor's core in most batches; a wait that no other thread worked in is taken off"
+)
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
@@ -115,17 +117,19 @@ class Queue:
 
     def _undisturbed(self, calls: int) -> float:
         """The seconds of a batch, of calls that this thread works off itself of one in which it had a core:
-        where none is to be had within PATIENCE seconds, of the one that waited least.
+        where none is to be had within PATIENCE seconds, of the one that waited least. Where no other thread
+        works at it, its wait is taken off.
         """
         start = self._timer()
         found: list[tuple[float, float]] = []
         while True:
-            before = self._waited()
+            waited, others = self._waited(), seconds_of_other_threads()
             seconds = self.batch(calls)
-            waited = self._waited() - before
+            waited, others = self._waited() - waited, seconds_of_other_threads() - others
             if self._gated or waited <= DISTURBED * seconds:
                 break
-            found.append((waited / seconds, seconds))
+            alone = others <= DISTURBED * seconds
+            found.append((waited / seconds, seconds - waited if alone else seconds))
             if self._timer() - start > PATIENCE:
                 seconds = min(found)[1]
                 self._disturbed += 1
