@@ -218,7 +218,7 @@ def test_where_others_often_have_the_core_the_wait_is_taken_off_of_what_works_al
     monkeypatch: pytest.MonkeyPatch, works_alone: bool
 ) -> None:
     # Batches of 100 and 200 calls, of which those of 200 always wait.
-    computed = 0.0
+    computed, before = 0.0, 0
     backend = on_a_shared_processor(monkeypatch, lambda _: len(backend.order) - before > 100)
 
     def of_other_threads() -> float:
@@ -227,7 +227,6 @@ def test_where_others_often_have_the_core_the_wait_is_taken_off_of_what_works_al
         computed += not works_alone
         return computed
 
-    before = 0
     monkeypatch.setattr(clocks, "seconds_of_other_threads", of_other_threads)
     queue = Queue(backend, rotation_on(backend), backend.clock.time)
     queue.batch(1)
