@@ -1,6 +1,7 @@
 // What one vendor's compiler can be told, or has to be: PTX for NVIDIA's. Other compilers get what `portable` defines.
 
 // differs: NVIDIA's compilers take PTX, AMD's has built-in functions; in OpenCL the text asks which compiler it is.
+#define IS_PORTABLE 0
 // Does nothing: only CUDA's compiler needs it.
 #define OPAQUE_INDEX(index)
 #ifdef __NV_CL_C_VERSION

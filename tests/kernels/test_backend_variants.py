@@ -23,6 +23,7 @@ from harness.variants.axes import (
     AXES,
     BandwidthVariant,
     Compare,
+    Dialect,
     Finish,
     LaplaceVariant,
     Packing,
@@ -61,14 +62,22 @@ def test_reduction_variants(own_backend: Backend, point: Point) -> None:
 
 @pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])
 @pytest.mark.parametrize("dtype", [name for name, dtype in DTYPES.items() if dtype.is_float])
-@pytest.mark.parametrize("compare", AXES["reduction"]["compare"])
+@pytest.mark.parametrize(
+    ("compare", "dialect"), [("operator", "vendor"), ("builtin", "vendor"), ("builtin", "portable")]
+)
 @pytest.mark.parametrize("packing", ["scalar", "batched"])
 def test_every_comparison_keeps_what_is_special(
-    own_backend: Backend, packing: Packing, compare: Compare, dtype: str, op: str
+    own_backend: Backend, packing: Packing, compare: Compare, dialect: Dialect, dtype: str, op: str
 ) -> None:
     """A NaN anywhere in vectors and in the rest after them; infinities, zeros and subnormals."""
     variant = ReductionVariant(
-        vector_width=4, loads_in_flight=2, groups=1, group_size=8, compare=compare, packing=packing
+        vector_width=4,
+        loads_in_flight=2,
+        groups=1,
+        group_size=8,
+        compare=compare,
+        packing=packing,
+        dialect=dialect,
     )
     whole = Reduction(op, dtype, (131,)).make_source(5)
     for position in (0, 1, 3, 31, 32, 127, 128, 130):
@@ -109,7 +118,10 @@ def test_an_extreme_is_one_of_the_elements(
             assert outcome.ok, outcome.message
 
 
-@pytest.mark.parametrize("packing", AXES["reduction"]["packing"])
+@pytest.mark.parametrize(
+    ("packing", "dialect"),
+    [*((packing, "vendor") for packing in AXES["reduction"]["packing"]), ("packed", "portable")],
+)
 @pytest.mark.parametrize("stride", AXES["reduction"]["stride"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("has_keys", [True, False])
@@ -120,6 +132,7 @@ def test_ties_go_to_the_lowest_index(
     dtype: str,
     stride: Stride,
     packing: Packing,
+    dialect: Dialect,
 ) -> None:
     """Few values, so that each is met in many vectors, work-items and groups; all the same; several NaN."""
     if not has_keys:
@@ -130,7 +143,13 @@ def test_ties_go_to_the_lowest_index(
     problem = Reduction("minmaxloc", dtype, (3001,))
     assert problem.is_keyed is has_keys
     variant = ReductionVariant(
-        vector_width=4, loads_in_flight=2, groups=3, group_size=8, stride=stride, packing=packing
+        vector_width=4,
+        loads_in_flight=2,
+        groups=3,
+        group_size=8,
+        stride=stride,
+        packing=packing,
+        dialect=dialect,
     )
     require(own_backend, problem, variant)
     for array in tied(problem.element):
@@ -178,9 +197,12 @@ def edges(element: Dtype) -> tuple[float, ...]:
 @pytest.mark.parametrize(
     "dtype", [name for name, dtype in DTYPES.items() if not dtype.is_float and dtype.itemsize < WORD_BYTES]
 )
-def test_every_element_of_a_word_counts(own_backend: Backend, dtype: str, op: str) -> None:
+@pytest.mark.parametrize("dialect", AXES["reduction"]["dialect"])
+def test_every_element_of_a_word_counts(own_backend: Backend, dialect: Dialect, dtype: str, op: str) -> None:
     """One element unlike the others at each place of the words; nothing but extremes; many zeros."""
-    variant = ReductionVariant(vector_width=8, loads_in_flight=2, group_size=2, groups=1, packing="packed")
+    variant = ReductionVariant(
+        vector_width=8, loads_in_flight=2, group_size=2, groups=1, packing="packed", dialect=dialect
+    )
     info, rng = np.iinfo(dtype), np.random.default_rng(6)
     for position in range(19):
         for others, one in ((0, 1), (info.max, info.min), (info.min, info.max), (1, 0), (0, info.min)):

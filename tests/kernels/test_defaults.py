@@ -227,7 +227,7 @@ def test_a_portable_default_has_what_the_language_has(
     problem = Reduction(op, dtype, (8192, 8192))
     variant = default_variant(problem, opencl, "portable")
     assert isinstance(variant, ReductionVariant)
-    assert (variant.dialect, variant.tree, variant.finish) == ("portable", "sequential", finish)
+    assert (variant.dialect, variant.tree, variant.finish) == ("portable", "quad", finish)
     assert variant.cache_hint == "none"
     assert violations(variant, problem, opencl) == []
     assert plan(problem, variant, opencl).macros["COMPUTE_CAPABILITY"] == 0

@@ -36,6 +36,10 @@ inline VECTOR_OF(float) OVERLOADED greater(VECTOR_OF(float) x, VECTOR_OF(float) 
 
 #define LESSER(x, kept) lesser(x, kept)
 #define GREATER(x, kept) greater(x, kept)
+#elif IS_PORTABLE
+// One selection, and one test for NaN that both extremes share. A NaN that is kept stays, as below.
+#define LESSER(x, kept) ((((x) < (kept)) | ((x) != (x))) ? (x) : (kept))
+#define GREATER(x, kept) ((((x) > (kept)) | ((x) != (x))) ? (x) : (kept))
 #else
 // The test for NaN is of x alone, so that it does not depend on the result before; a NaN that is kept stays, because no
 // element is less or greater.

@@ -15,6 +15,9 @@
 #endif
 
 // differs: OpenCL C has vectors of pairs, and on NVIDIA takes PTX; CUDA C++ has functions for words.
+// Few GPUs have instructions for pairs that compilers find by themselves. Portable text compares whole words, for their
+// highest element alone; the other elements are shifted to its place.
+#define COMPARES_WORDS IS_PORTABLE
 inline uint word_at(words_t words, int at) {
   return ((const uint *)&words)[at];
 }
@@ -36,7 +39,11 @@ inline uint greater_pair(uint pair, uint kept) {
   return kept;
 }
 #else
-#if LOWEST < 0
+#if COMPARES_WORDS && LOWEST < 0
+#define AS_PAIR(word) as_int(word)
+#elif COMPARES_WORDS
+#define AS_PAIR(word) as_uint(word)
+#elif LOWEST < 0
 #define AS_PAIR(word) as_short2(word)
 #else
 #define AS_PAIR(word) as_ushort2(word)
@@ -67,6 +74,17 @@ inline int added_signed(uint word, int sum) {
   asm(ADD_EACH("s") : "+r"(sum) : "r"(word));
   return sum;
 }
+#elif COMPARES_WORDS && ELEMENT_BITS == 8
+// Two sums of two bytes each, which the upper half of a product adds up.
+inline uint added_unsigned(uint word, uint sum) {
+  const uint pairs = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
+  return sum + ((pairs * 0x00010001u) >> 16);
+}
+
+// Bytes are unsigned with 128 added to each.
+inline int added_signed(uint word, int sum) {
+  return (int)added_unsigned(word ^ 0x80808080u, (uint)sum - 512u);
+}
 #elif ELEMENT_BITS == 8
 inline uint added_unsigned(uint word, uint sum) {
   const uchar4 each = as_uchar4(word);
@@ -94,7 +112,10 @@ inline int added_signed(uint word, int sum) {
 // lower bytes hold; the word shifted by 8 bits gives the other bytes.
 inline uint lowered(uint word, uint kept) {
   kept = lesser_pair(word, kept);
-#if ELEMENT_BITS == 8
+#if COMPARES_WORDS
+#pragma unroll
+  for (int bits = ELEMENT_BITS; bits < 32; bits += ELEMENT_BITS) kept = lesser_pair(word << bits, kept);
+#elif ELEMENT_BITS == 8
   kept = lesser_pair(word << 8, kept);
 #endif
   return kept;
@@ -102,13 +123,19 @@ inline uint lowered(uint word, uint kept) {
 
 inline uint raised(uint word, uint kept) {
   kept = greater_pair(word, kept);
-#if ELEMENT_BITS == 8
+#if COMPARES_WORDS
+#pragma unroll
+  for (int bits = ELEMENT_BITS; bits < 32; bits += ELEMENT_BITS) kept = greater_pair(word << bits, kept);
+#elif ELEMENT_BITS == 8
   kept = greater_pair(word << 8, kept);
 #endif
   return kept;
 }
 
-// Element 0 or 1 of a pair that is kept.
+// Element 0 or 1 of a pair that is kept. Of a word it is the highest.
 inline ELEMENT element_of(uint kept, int at) {
+#if COMPARES_WORDS
+  at = 1;
+#endif
   return (ELEMENT)(kept >> (16 * at + 16 - ELEMENT_BITS));
 }

@@ -21,6 +21,10 @@ __device__ inline float OVERLOADED greater(float x, float kept) {
 
 #define LESSER(x, kept) lesser(x, kept)
 #define GREATER(x, kept) greater(x, kept)
+#elif IS_PORTABLE
+// One selection, and one test for NaN that both extremes share. A NaN that is kept stays, as below.
+#define LESSER(x, kept) ((((x) < (kept)) | ((x) != (x))) ? (x) : (kept))
+#define GREATER(x, kept) ((((x) > (kept)) | ((x) != (x))) ? (x) : (kept))
 #else
 // The test for NaN is of x alone, so that it does not depend on the result before; a NaN that is kept stays, because no
 // element is less or greater.

@@ -15,6 +15,8 @@
 #endif
 
 // differs: OpenCL C has vectors of pairs, and on NVIDIA takes PTX; CUDA C++ has functions for words.
+#define COMPARES_WORDS 0
+
 __device__ inline uint word_at(words_t words, int at) {
   return words.word[at];
 }
@@ -56,7 +58,10 @@ __device__ inline int added_signed(uint word, int sum) {
 // lower bytes hold; the word shifted by 8 bits gives the other bytes.
 __device__ inline uint lowered(uint word, uint kept) {
   kept = lesser_pair(word, kept);
-#if ELEMENT_BITS == 8
+#if COMPARES_WORDS
+#pragma unroll
+  for (int bits = ELEMENT_BITS; bits < 32; bits += ELEMENT_BITS) kept = lesser_pair(word << bits, kept);
+#elif ELEMENT_BITS == 8
   kept = lesser_pair(word << 8, kept);
 #endif
   return kept;
@@ -64,13 +69,19 @@ __device__ inline uint lowered(uint word, uint kept) {
 
 __device__ inline uint raised(uint word, uint kept) {
   kept = greater_pair(word, kept);
-#if ELEMENT_BITS == 8
+#if COMPARES_WORDS
+#pragma unroll
+  for (int bits = ELEMENT_BITS; bits < 32; bits += ELEMENT_BITS) kept = greater_pair(word << bits, kept);
+#elif ELEMENT_BITS == 8
   kept = greater_pair(word << 8, kept);
 #endif
   return kept;
 }
 
-// Element 0 or 1 of a pair that is kept.
+// Element 0 or 1 of a pair that is kept. Of a word it is the highest.
 __device__ inline ELEMENT element_of(uint kept, int at) {
+#if COMPARES_WORDS
+  at = 1;
+#endif
   return (ELEMENT)(kept >> (16 * at + 16 - ELEMENT_BITS));
 }

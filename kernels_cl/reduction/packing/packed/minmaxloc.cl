@@ -4,7 +4,9 @@
 #define COMPONENTS 1
 
 // The bits below a byte that is kept: so set that only a lower, or a higher, byte replaces it.
-#if ELEMENT_BITS == 8
+#if COMPARES_WORDS
+#define BELOW (0xffffffffu >> ELEMENT_BITS)
+#elif ELEMENT_BITS == 8
 #define BELOW 0x00ff00ffu
 #else
 #define BELOW 0u
@@ -23,7 +25,11 @@ inline accumulator_t empty_accumulator(void) {
 }
 
 inline uint swapped(uint pair) {
+#if COMPARES_WORDS
+  return pair;
+#else
   return pair << 16 | pair >> 16;
+#endif
 }
 
 inline accumulator_t accumulate(accumulator_t accumulator, words_t words, ulong position) {
