@@ -257,6 +257,22 @@ def peers() -> tuple[float, ...]:
     )
 
 
+def plain_calls() -> tuple[float, ...]:
+    """Libraries in the form of their plain call beside the form that the other runs have, in us."""
+    rows = table("h200-peers")
+
+    def us(backend: str, problem: str, variant: str = "library") -> float:
+        return float(where(rows, backend=backend, problem=problem, variant=variant)["queue"].iloc[0]) * 1e6
+
+    extremes = ("minmax uint8 8192x8192", "minmax uint8 16384x16384")
+    total, narrow = "sum float32 8192x8192", "library, sums in the element type"
+    return (
+        *(us(backend, problem) for problem in extremes for backend in ("cub", "cuda_compute")),
+        *(us("torch", total, variant) for variant in (narrow, "library")),
+        *(us("npp", f"minmax uint8 {shape}") for shape in ("6553600", "2560x2560")),
+    )
+
+
 def by_size(library: str) -> tuple[float, ...]:
     """CUDA's mean lead over a library: over all hot sizes, at each of them, and cold."""
     names = ("h200-libraries", *BILLIONS)
@@ -401,6 +417,18 @@ FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
         with_streaming_stores,
     ),
     (RESULTS, "64 MiB in {:.1f} us in place of {:.1f}, 256 MiB in {:.1f} in place of {:.1f} (first", peers),
+    (
+        RESULTS,
+        "CUB in C++ takes {:.1f} us for minmax of uint8 at 8192x8192 where it takes {:.1f} from Python, "
+        "and {:.1f} where {:.1f} at 16384x16384; PyTorch's plain sum of float32 {:.1f} where {:.0f} in "
+        "float64; NPP's minmax of 6.6 million bytes {:.1f} as a signal where {:.1f} as an image.",
+        plain_calls,
+    ),
+    (
+        RESULTS,
+        "No library is ahead in any of these cells, either: CUDA's least lead is {:.2f}",
+        lambda: (float(leads("h200-peers")["gross"].min()),),
+    ),
     (RESULTS, "at least {:.1f} %, and the verdicts", least_lead),
     (
         RESULTS,
