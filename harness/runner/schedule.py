@@ -15,6 +15,7 @@ from itertools import combinations, groupby, product
 from statistics import fmean, median
 from typing import NamedTuple
 
+from backends import REGISTRY
 from harness.problems import Empty, Problem
 from harness.results.launch_correction import Corrected, Launches
 from harness.results.merge import merged_clock
@@ -32,6 +33,7 @@ LEAST_ROUNDS = 4
 """Rounds of a process in which what may be the fastest is always measured, and rounds before a variant is
 given up: a few contexts may happen to be alike."""
 
+_BASELINES = frozenset({"library", "reference"})
 LIMIT_ROUNDS = 2
 """Rounds of a process in which a limit is measured: no verdict rests on it."""
 
@@ -202,7 +204,7 @@ class Known:
             _is_told(_fastest([found[case] for case in one]), _fastest([found[case] for case in other]))
             and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
             for one, other in combinations(sides, 2)
-            if one[0].device_key != other[0].device_key
+            if one[0].device_key != other[0].device_key and _are_compared(one[0], other[0])
         )
 
     def _corrected(self, case: Case) -> Corrected:
@@ -210,12 +212,29 @@ class Known:
         return self._launches.corrected(case.device_key, merged_clock(found) if found else None)
 
 
+def _are_compared(one: Case, other: Case) -> bool:
+    """Whether the report compares the sides of these cases: portable kernels of OpenCL with CUDA's own text
+    alone (:mod:`reports.ratios`), and no other portable ones.
+    """
+    portable = [case for case in (one, other) if _dialect(case) == "portable"]
+    roles = {_role(case) for case in portable}, {_role(case) for case in (one, other) if case not in portable}
+    return not portable or (len(portable) == 1 and "cuda" not in roles[0] and not roles[1] & _BASELINES)
+
+
+def _role(case: Case) -> str:
+    return REGISTRY[case.backend].role if case.backend in REGISTRY else ""
+
+
+def _dialect(case: Case) -> str:
+    return getattr(case.variant, "dialect", "")
+
+
 def _sides(cases: Sequence[Case]) -> dict[tuple[str, str], list[Case]]:
     """The cases of one problem by device and dialect, without those that repeat another one."""
     sides: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         if case.role != "control" or _twin(case) not in cases:
-            sides.setdefault((case.device_key, getattr(case.variant, "dialect", "")), []).append(case)
+            sides.setdefault((case.device_key, _dialect(case)), []).append(case)
     return sides
 
 

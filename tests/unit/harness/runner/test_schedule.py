@@ -213,6 +213,23 @@ def test_portable_kernels_are_a_side_of_their_own() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("portable", "other", "is_compared"),
+    [
+        ("opencl", "cuda", True),
+        ("cuda", "opencl", False),
+        ("opencl", "cub", False),
+        ("opencl", "numpy", False),
+    ],
+)
+def test_only_a_portable_ratio_that_is_published_is_waited_for(
+    portable: str, other: str, is_compared: bool
+) -> None:
+    """The portable kernels scatter so much that no ratio of theirs is told."""
+    times = {of_variant(portable, replace(FAST, dialect="portable")): NOISY, of_variant(other, FAST): STEADY}
+    assert left_out_after(LEAST_ROUNDS, times) == (set() if is_compared else set(times))
+
+
 def test_what_was_given_up_stays_so() -> None:
     known = Known(LEAST_ROUNDS + 2)
     cases = [of_variant("a", SLOW), of_variant("a", FAST), of_variant("b", FAST)]
