@@ -47,8 +47,8 @@ def deviates(backend: Backend, problem: Reduction, array: Array) -> bool:
     if not array.size:
         return False
     known_deviations = backend.known_deviations(problem)
-    limits = None if problem.element.is_float else np.iinfo(problem.dtype)
-    extremes = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    limits = np.finfo(problem.dtype) if problem.element.is_float else np.iinfo(problem.dtype)
+    extremes = (-np.inf, limits.min, limits.max, np.inf)
     return (
         ("nan" in known_deviations and bool(np.isnan(array).any()))
         or ("extreme" in known_deviations and array.min() == array.max() in extremes)
