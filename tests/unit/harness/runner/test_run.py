@@ -134,9 +134,9 @@ def test_workers_and_their_children_end_with_a_killed_runner(
             runner.kill()
             runner.wait()
             # Nobody measures beside a worker that is left.
-            with monkeypatch.context() as at_once, pytest.raises(DeviceBusy):
+            with monkeypatch.context() as at_once:
                 at_once.setattr(device_lock, "ENDING_S", 0)
-                with locked({"cpu": ["numpy:0"]}, "another run"):
+                with pytest.raises(DeviceBusy), locked({"cpu": ["numpy:0"]}, "another run"):
                     pass
         finally:
             runner.kill()
