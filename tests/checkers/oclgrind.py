@@ -35,7 +35,8 @@ optimisation: Oclgrind 21.10 does not know all that the optimiser makes (llvm.ex
 of restrict), and its check of what is initialised crashes on some of the vectors."""
 
 _IN_ORDER = (
-    r"\n\s*At line \d+ \(column \d+\) of kernels_cl/reduction/(ticket|finish/last_group|finish/atomic)\.cl:"
+    r"\n\s*At line \d+ \(column \d+\) of "
+    r"kernels_cl/reduction/(ticket|atomics|finish/last_group|finish/atomic)\.cl:"
 )
 
 EXCEPTIONS: dict[str, str] = {
