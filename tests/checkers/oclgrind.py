@@ -50,8 +50,12 @@ EXCEPTIONS: dict[str, str] = {
 }
 """Reports that stand for no fault: a regular expression found in the report, and the reason."""
 
-SKIPPED = {"tree sub_group: this API cannot move values inside a sub-group (warp) of this device"}
-"""What Oclgrind cannot run: it knows no sub-groups."""
+SKIPPED = (
+    "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+    "cache_hint streaming",
+    "cache_hint resident",
+)
+"""How the reasons begin for what Oclgrind cannot run: it knows no sub-groups and no caches."""
 
 EXPECTED = {
     "race": "data race at local memory address",
@@ -95,7 +99,9 @@ def test_every_call_is_clean() -> None:
         assert any(re.search(known, text) for text in said), f"nothing needs this exception any more: {known}"
     assert done.returncode == 0, done.stdout
     skipped = re.findall(r": skipped: .*?: (.*)", done.stdout)
-    assert set(skipped) == SKIPPED
+    reasons = {reason for each in skipped for reason in each.split("; ")}
+    assert [reason for reason in reasons if not reason.startswith(SKIPPED)] == []
+    assert all(any(reason.startswith(known) for reason in reasons) for known in SKIPPED)
     assert f"{len(calls()) - len(skipped)} ok" in done.stdout
 
 
