@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 from backends.errors import BackendUnavailable, BuildError
+from harness.files import replacing
 
 HOW_TO_GET = (
     "install the CUDA toolkit, or pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl; "
@@ -85,17 +85,14 @@ def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctype
     key = hashlib.sha256(repr((version(), options, source.read_text())).encode()).hexdigest()
     path = user_cache_path("opencl-cuda-harness") / "nvcc" / f"{key}.so"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            built = Path(folder) / path.name
+        # Another process may build or load the same one.
+        with replacing(path) as built:
             done = _run([str(compiler()), *options, "-o", str(built), str(source)])
             if done.returncode:
                 said = f"{done.stdout}{done.stderr}"
                 raise BuildError(
                     f"nvcc: {source.name} does not compile with {' '.join(options)}", source.read_text(), said
                 )
-            # At once: another process may build or load the same one.
-            built.replace(path)
     return ctypes.CDLL(str(path))
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from platformdirs import user_cache_path
 
 from backends.errors import BackendUnavailable, BuildError
+from harness.files import replacing
 
 OPTIONS = ("--std=c++17",)
 _DISASSEMBLERS = {"nvdisasm": ("-c",), "cuobjdump": ("-sass",)}
@@ -158,10 +159,7 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path, cubin: bytes) -> None:
     """Stores a cubin at once or not at all: other processes may read and write the same entry."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            whole = Path(folder) / path.name
+        with replacing(path) as whole:
             whole.write_bytes(hashlib.sha256(cubin).digest() + cubin)
-            whole.replace(path)
     except OSError as error:
         _log.warning("the cubin cache %s cannot be written (%s): kernels are compiled each time", path, error)

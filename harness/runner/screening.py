@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from platformdirs import user_cache_path
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from harness.devices import DeviceInfo
+from harness.files import replacing
 from harness.problems import Problem
 from harness.results.record import Case, Record
 from harness.runner.environment import kernels_hash
@@ -184,10 +184,7 @@ def _read(path: Path) -> dict[str, Found]:
 def _write(path: Path, found: dict[str, Found]) -> None:
     """Stores a file at once or not at all: another run may read it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            whole = Path(folder) / path.name
+        with replacing(path) as whole:
             whole.write_bytes(_FILE.dump_json(found, indent=1))
-            whole.replace(path)
     except OSError as error:
         _log.warning("%s cannot be written (%s): the next run looks for the limits once more", path, error)
