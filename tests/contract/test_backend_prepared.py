@@ -175,10 +175,9 @@ def test_gates_follow_each_other(any_backend: Backend) -> None:
             for _ in range(calls):
                 prepared.enqueue(0)
             gate.submit()
-            start = time.perf_counter()
+            # A gate that does not open is ended by the test's time limit.
             gate.open()
             any_backend.synchronize()
-            assert time.perf_counter() - start < 1, "the gate did not open"
         assert not wrong(problem, prepared.result(), hosts[0])
 
 

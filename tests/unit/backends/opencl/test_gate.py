@@ -88,7 +88,9 @@ def test_a_kernel_holds_a_queue_for_a_time(monkeypatch: pytest.MonkeyPatch, out_
         start = time.perf_counter()
         gate = gates.shut(held.queue, 0.5)
         held.count()
-        assert held.counted() == expected - 1
+        seen = held.counted()
+        # On a machine with much else to do the look may come after the time.
+        assert seen == expected - 1 or time.perf_counter() - start > 0.5
         gate.submit()
         assert time.perf_counter() - start >= 0.5
         gate.open()
