@@ -122,6 +122,27 @@ LADDERS: dict[str, Ladder] = {
             ),
         ),
         Ladder(
+            "dialects",
+            "from portable text to what a vendor's compiler has: atomics, shuffles, hints, packed words",
+            "this harness; the geometry is that of the ladder modern",
+            _climb(
+                ReductionVariant(
+                    tree="quad",
+                    vector_width=16,
+                    groups=8,
+                    loads_in_flight=2,
+                    compare="builtin",
+                    finish="flagged",
+                    dialect="portable",
+                ),
+                ("dialect", "vendor"),
+                ("tree", "sub_group"),
+                ("cache_hint", "resident"),
+                # Last, for only 8- and 16-bit integers can take it.
+                ("packing", "packed"),
+            ),
+        ),
+        Ladder(
             "laplace_steps",
             "from one pixel a work-item with branches at the border to vectors in several rows",
             "jia2012, the steps that the kernels have so far",

@@ -297,6 +297,25 @@ def test_a_study_has_each_of_its_rungs_on_gpus_and_on_processors(name: str, ladd
             assert variants == {*rungs, default_variant(problem, device)}
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32"])
+def test_every_rung_from_portable_to_vendor_runs_on_nvidias_gpus(dtype: str) -> None:
+    gpu = replace(GPU, compute_capability=90, portable=PORTABLE_OPENCL)
+    suite = load_suite("dialects")
+    rungs = LADDERS["dialects"].rungs
+    cases = {
+        case.variant: case
+        for case in _compared(expand(suite, [gpu]))
+        if case.problem == Reduction("sum", dtype, (8192, 8192))
+    }
+    assert set(rungs) <= set(cases)
+    assert {
+        default_variant(cases[rungs[0]].problem, gpu, dialect) for dialect in ("portable", "vendor")
+    } <= set(cases)
+    refused = [rung for rung in rungs if skip_reason(cases[rung], gpu, suite)]
+    # The last rung packs integers of 8 bits.
+    assert refused == ([] if dtype == "uint8" else [rungs[-1]])
+
+
 def test_cases_survive_the_run_file() -> None:
     for case in expand(load_suite("ladder"), DEVICES):
         assert Case.from_json(case.to_json()) == case
