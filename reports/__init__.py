@@ -21,7 +21,9 @@ def render(run: Run, command: str) -> str:
     return page.page([run], [command])
 
 
-def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -> Path:
+def write_report(
+    runs: Sequence[Run], output: Path, band: float | None = None, studies: Sequence[str] = ()
+) -> Path:
     """Writes the page of ``runs``, a section each, to ``output/index.html`` and returns that path.
 
     The file is replaced in one step: who reads it meanwhile sees the old page or the new one, never a half.
@@ -31,15 +33,16 @@ def write_report(runs: Sequence[Run], output: Path, band: float | None = None) -
         output: the folder; made if it is not there.
         band: equivalence band of the verdicts, as a share of one; :data:`harness.results.ratio.BAND`
         when None.
+        studies: those that get a chapter (:data:`reports.studies.STUDIES`), from all runs together.
 
     Raises:
-        ValueError: if there is no run, or the band is below zero or not finite.
+        ValueError: if there is no run, a study is unknown, or the band is below zero or not finite.
         OSError: if the folder or the file cannot be written.
     """
     from harness.results.ratio import BAND
     from reports import page
 
-    return page.write_page(runs, output, BAND if band is None else band)
+    return page.write_page(runs, output, BAND if band is None else band, studies)
 
 
 def terminal_table(run: Run, band: float | None = None) -> Table:

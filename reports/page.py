@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -43,6 +43,9 @@ from reports.libraries import library_table
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
 from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
+
+if TYPE_CHECKING:
+    from reports.studies import Chapter
 
 _CACHES = {
     "hot": "Hot: one source, in the cache where it fits",
@@ -98,14 +101,17 @@ class Section:
     missing: Sequence[tuple[str, str, str]]
 
 
-def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> str:
+def page(
+    runs: Sequence[Run], commands: Sequence[str], band: float = BAND, studies: Sequence[str] = ()
+) -> str:
     """The page of ``runs``, each with the command that made it: one HTML string, whole in itself.
 
-    ``band`` is the equivalence band of the verdicts.
+    ``band`` is the equivalence band of the verdicts. ``studies`` are those that get a chapter.
     """
+    tables = list(map(frame, runs))
     sections = [
-        _section(f"r{number}", run, command, band)
-        for number, (run, command) in enumerate(zip(runs, commands, strict=True))
+        _section(f"r{number}", run, table, command, band)
+        for number, (run, table, command) in enumerate(zip(runs, tables, commands, strict=True))
     ]
     script = Markup(_template_text("report.js"))
     text = (
@@ -113,7 +119,8 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
         .get_template("report.html.j2")
         .render(
             sections=sections,
-            style=Markup(_template_text("report.css")),
+            style=Markup(_template_text("report.css") + _template_text("studies.css") * bool(studies)),
+            chapters=_chapters(studies, runs, tables, band),
             script=script,
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             claims=_claims(),
@@ -128,12 +135,13 @@ def page(runs: Sequence[Run], commands: Sequence[str], band: float = BAND) -> st
     return text.lstrip().encode("utf-8", "replace").decode()
 
 
-def write_page(runs: Sequence[Run], output: Path, band: float = BAND) -> Path:
+def write_page(runs: Sequence[Run], output: Path, band: float = BAND, studies: Sequence[str] = ()) -> Path:
     """Writes the page to ``output/index.html`` in one step; see :func:`reports.write_report`."""
     if not runs:
         raise ValueError("a report needs at least one run; give the run files that `harness run` wrote")
     check_band(band)
-    text = page(runs, [str(run.environment.get("command") or "not recorded") for run in runs], band)
+    commands = [str(run.environment.get("command") or "not recorded") for run in runs]
+    text = page(runs, commands, band, studies)
     output.mkdir(parents=True, exist_ok=True)
     target = output / "index.html"
     handle, name = tempfile.mkstemp(dir=output, prefix=".index-", suffix=".html")
@@ -149,8 +157,17 @@ def write_page(runs: Sequence[Run], output: Path, band: float = BAND) -> Path:
     return target
 
 
-def _section(name: str, run: Run, command: str, band: float) -> Section:
-    table = frame(run)
+def _chapters(
+    studies: Sequence[str], runs: Sequence[Run], tables: Sequence[pd.DataFrame], band: float
+) -> Sequence[Chapter]:
+    if not studies:
+        return ()
+    from reports.studies import chapters_of
+
+    return chapters_of(studies, runs, tables, band)
+
+
+def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float) -> Section:
     found = comparisons(table, band)
     used = set(table["device"])
     there = {f"{backend}:{index}": d for (backend, index), d in device_table(run.environment).items()}

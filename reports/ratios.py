@@ -297,3 +297,13 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
         decidable=len(more),
         more=int(more.max()) if len(more) else 0,
     )
+
+
+def pair_of(first: pd.Series[Any], second: pd.Series[Any], band: float = BAND) -> Pair:
+    """The ratio of two measured rows of one run, whatever their variants: as every other pair."""
+    return _pair(first, second, IDENTICAL, band)
+
+
+def fastest_of(rows: pd.DataFrame) -> pd.Series[Any]:
+    """The fastest of some measured rows of one problem, as the sides of every other pair are chosen."""
+    return _fastest(by_speed(rows))

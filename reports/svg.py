@@ -137,6 +137,19 @@ class Panels:
                 legend.remove()
 
 
+def one_panel(draw: Callable[[Axes], None], width: float, height: float, name: str, label: str) -> str:
+    """A figure of one panel as an SVG element, ``width`` and ``height`` in inches; as :meth:`Panels.svg`.
+
+    Several of them side by side fit every width of a page, and their text keeps its size.
+    """
+    with _style(name):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.subplots())
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return inline(text.getvalue(), name, label)
+
+
 def _panel_keys(data: pd.DataFrame) -> pd.Series[str]:
     """The panel of each row: its operation; of images without the border where panels would be too many."""
     if data["op"].nunique() <= _MANY_PANELS:

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from harness.cli.mistakes import FAILURE, one_of, user_input
-from harness.cli.options import DEFAULT_BAND, GENERATED, Band, Force, Json, ReportFolder, starting
+from harness.cli.options import DEFAULT_BAND, GENERATED, Band, Force, Json, ReportFolder, among, starting
 
+_STUDIES = ("yan2011", "pcl", "jia2012")
+"""As :data:`reports.studies.STUDIES`, which is not worth importing pandas for whatever is asked."""
 _FAIL_ON = ("slower", "faster", "ambiguous", "lost")
 
 
@@ -17,8 +19,14 @@ def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],
     folder: ReportFolder = GENERATED,
     band: Band = DEFAULT_BAND,
+    study: Annotated[
+        list[str] | None, typer.Option(**among("study", _STUDIES, "NAME", ": adds its chapter; repeatable"))
+    ] = None,
 ) -> None:
-    """Write the HTML report of one or more runs."""
+    """Write the HTML report of one or more runs.
+
+    With --study the figures and tables of a published study are redone from all of the runs together.
+    """
     from harness.cli.terminal import say
     from harness.results.ratio import check_band
     from harness.results.runfile import load_run
@@ -28,7 +36,7 @@ def report(
         check_band(band)
         loaded = [load_run(path) for path in runs]
         folder.mkdir(parents=True, exist_ok=True)
-    say(f"report: {write_report(loaded, folder, band)}")
+    say(f"report: {write_report(loaded, folder, band, study or ())}")
 
 
 def compare(

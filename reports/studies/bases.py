@@ -1,0 +1,56 @@
+"""What is 1 in a figure of relative speeds: a library, or what stands in where a device lacks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from reports.ratios import fastest_of
+from reports.studies.model import Base
+from reports.studies.places import Hit, Place
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The row that is 1, how it is called, and whether it stands in for what was asked for."""
+
+    row: pd.Series[Any]
+    name: str
+    stands_in: bool
+
+
+def base_of(hit: Hit, base: Base) -> Chosen | None:
+    """What is 1 for this case; None where nothing else was measured on it.
+
+    Of several libraries it is the fastest of each problem. In place of NPP any CUDA library, and where a
+    device has no CUDA library any library or reference measured there.
+    """
+    for place_in_order, (name, rows) in enumerate(_candidates(hit.place, base)):
+        fitting = rows[(rows["problem"] == hit.row["problem"]) & (rows["cache"] == hit.row["cache"])]
+        if len(fitting):
+            return Chosen(fastest_of(fitting), name or _listed(rows), bool(place_in_order))
+    return None
+
+
+def _candidates(place: Place, base: Base) -> list[tuple[str, pd.DataFrame]]:
+    rows, host = place.rows, place.host
+    libraries = rows[rows["role"] == "library"]
+    through_cuda = libraries[libraries["is_cuda"]]
+    of_cuda = ("the fastest CUDA library", through_cuda)
+    anything = ("", rows[rows["role"].isin(["library", "reference"])])
+    on_host = ("", host)
+    if base == "CPU library":
+        return [("OpenCV on the processor", host[host["backend"] == "opencv"]), on_host]
+    if base == "OpenCL library":
+        others = libraries[~libraries["is_cuda"] & ~libraries["backend"].isin(host["backend"])]
+        return [("the fastest OpenCL library", others), *([] if place.has_cuda else [anything])]
+    if base == "NPP":
+        return [("NPP", libraries[libraries["backend"] == "npp"]), of_cuda, anything]
+    return [of_cuda, anything]
+
+
+def _listed(rows: pd.DataFrame) -> str:
+    names = list(rows["backend"].drop_duplicates())
+    return names[0] if len(names) == 1 else f"the fastest of {', '.join(names)}"

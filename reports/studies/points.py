@@ -1,0 +1,304 @@
+"""What is drawn and listed of a figure's cases: points of its chart, lines of its table, ratios of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from reports import format as write
+from reports.ratios import Pair, pair_of
+from reports.studies.bases import Chosen, base_of
+from reports.studies.claims import claimed
+from reports.studies.model import Figure, Printed
+from reports.studies.places import Hit
+from reports.studies.told import Compared
+from reports.tables import Cell
+
+COLUMNS = ("op", "kind", "x", "series", "y", "low", "high", "verdict", "printed")
+
+
+CHOSEN_WIDTH = 4
+"""The elements of a vector that jia2012 loads at once."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A plain table: headings and lines of cells."""
+
+    headings: tuple[str, ...]
+    lines: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a figure shows: points with COLUMNS (``op`` is the panel), the table behind, the ratios that its
+    sentence is about, those of OpenCL against CUDA on equal kernels, and what stands in for what is missing.
+    """
+
+    points: pd.DataFrame
+    rows: Rows
+    found: tuple[Compared, ...] = ()
+    sides: tuple[Compared, ...] = ()
+    notes: tuple[str, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+def points_of(lines: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    """The points as a table with COLUMNS, whatever each has."""
+    return pd.DataFrame(list(lines), columns=list(COLUMNS)).assign(kind="study")
+
+
+def point(panel: str, x: object, series: str, y: float, pair: Pair | None = None) -> dict[str, object]:
+    """One measured point; of a ratio with its interval and verdict."""
+    more = {"low": pair.low, "high": pair.high, "verdict": pair.verdict} if pair else {}
+    return {"op": panel, "x": x, "series": series, "y": y, "printed": False, **more}
+
+
+def printed_points(printed: Sequence[Printed]) -> list[dict[str, object]]:
+    """The published numbers, each panel of which says so."""
+    return [
+        {"op": f"Published: {each.panel}", "x": each.x, "series": each.series, "y": each.y, "printed": True}
+        for each in printed
+    ]
+
+
+def printed_rows(printed: Sequence[Printed], across: str) -> Rows:
+    """The published numbers as they were printed."""
+    lines = [tuple(map(Cell, (each.panel, each.x, each.series, each.text))) for each in printed]
+    return Rows(("published", across, "series", "as printed"), tuple(lines))
+
+
+def ratio_cells(pair: Pair | None) -> tuple[Cell, ...]:
+    """Ratio, interval and verdict, as of every table; what makes the pair less than plain on hovering."""
+    if pair is None:
+        return tuple(Cell(write.ABSENT) for _ in range(3))
+    mark = "†" if pair.marks else ""
+    ratio = Cell(write.ratio(pair.gross) + mark, title=pair.marks)
+    return ratio, Cell(write.interval(pair.low, pair.high)), Cell(pair.verdict, chip=pair.verdict)
+
+
+def times(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """Time of a call by type or size, a series a form of the kernel, a panel a device and side."""
+    drawn = {series.name for series in figure.series if series.drawn}
+    panel = _panels(figure, [hit for hit in hits if hit.side != "library"])
+    points = [
+        point(panel(hit), hit.row[figure.across], hit.series, hit.row["queue"] * 1e6)
+        for hit in hits
+        if hit.side != "library" and hit.series in drawn
+    ]
+    for hit in hits:
+        if hit.side == "library":
+            panels = dict.fromkeys(panel(own) for own in hits if own.side != "library" and own.key == hit.key)
+            points += [point(p, hit.row[figure.across], hit.series, hit.row["queue"] * 1e6) for p in panels]
+    before = {series.name for series in figure.series} - drawn
+    sides, notes, by_hit = _sides(hits, band, before)
+    rows = _time_rows(hits, by_hit)
+    return Content(points_of(points), rows, tuple(_within(figure, hits, band)), sides, notes)
+
+
+def shares(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """Share of the device's own measured bandwidth by type, a series a size, a panel a device and side."""
+    known = [hit for hit in hits if hit.row["share"] == hit.row["share"]]
+    panel = _panels(figure, hits)
+    points = [
+        point(panel(hit), hit.row["type"], str(hit.row["size"]), hit.row["share"] * 100) for hit in known
+    ]
+    sides, notes, by_hit = _sides(hits, band)
+    best: dict[tuple[str, str], float] = {}
+    for hit in known:
+        who = (hit.place.name, hit.side)
+        best[who] = max(best.get(who, 0.0), float(hit.row["share"]))
+    extra = ((place, f"{side} up to {write.percent(share)} %") for (place, side), share in best.items())
+    return Content(points_of(points), _time_rows(hits, by_hit), (), sides, notes, tuple(extra))
+
+
+def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """Speed over that of what is 1, a panel a device, a series each side and form of the kernel."""
+    points, lines, found = [], [], []
+    notes = list(_left_to_the_host(hits))
+    panel = _panels(figure, hits)
+    for hit in hits:
+        base = base_of(hit, figure.base)
+        if base is None:
+            continue
+        pair = pair_of(hit.row, base.row, band)
+        who = f"{hit.side}, {hit.series}" if len(figure.series) > 1 else hit.side
+        points.append(point(f"{panel(hit)}: {base.name} = 1", _x(hit, figure), who, pair.gross, pair))
+        found.append(Compared(hit.place.name, f"{who} over {base.name}", pair))
+        lines.append((*_case(hit), Cell(who), _us(hit.row), *_base_cells(base), *ratio_cells(pair)))
+        if base.stands_in:
+            notes.append(f"{hit.place.name} has no {figure.base} for it: {base.name} is 1 there.")
+    headings = ("device", "problem", "type", "size", "kernel", "us", "compared with", "its us", *_RATIO)
+    return Content(
+        points_of(points), Rows(headings, tuple(lines)), tuple(found), notes=tuple(dict.fromkeys(notes))
+    )
+
+
+def steps(_: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """OpenCL over CUDA on each step of a ladder, a panel a device."""
+    sides, notes, by_hit = _sides(hits, band)
+    points = []
+    for place, hit, pair in by_hit:
+        x = hit.series
+        points.append(point(place, x, pair.verdict, pair.gross, pair))
+    return Content(points_of(points), _time_rows(hits, by_hit), (), sides, notes)
+
+
+def widths(_: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """Bandwidth by the elements of a vector, a series a type, a panel a device, side and cache state."""
+    points = [
+        point(
+            f"{hit.place.name}, {hit.side}, {hit.row['cache']}",
+            int(hit.row["width"]),
+            hit.series,
+            hit.row["bytes_per_second"] / 1e9,
+        )
+        for hit in hits
+    ]
+    lines = [
+        (
+            Cell(hit.place.name),
+            Cell(hit.side),
+            Cell(str(hit.row["cache"])),
+            Cell(hit.series),
+            Cell(str(hit.row["width"])),
+            Cell(write.us(hit.row["queue"])),
+            Cell(write.gb_s(hit.row["bytes_per_second"])),
+        )
+        for hit in hits
+    ]
+    apart = [Hit(hit.place, hit.side, f"{hit.series} {hit.row['width']}", hit.row) for hit in hits]
+    sides, notes, _pairs = _sides(apart, band)
+    found = list(_widest(hits, band))
+    headings = ("device", "side", "cache", "type", "width", "us", "GB/s")
+    return Content(points_of(points), Rows(headings, tuple(lines)), tuple(found), sides, notes)
+
+
+def _widest(hits: Sequence[Hit], band: float) -> Iterator[Compared]:
+    """Vectors of four over single elements: the loads that the study chose."""
+    single = {(*hit.key, hit.side, hit.series): hit for hit in hits if hit.row["width"] == 1}
+    for hit in hits:
+        other = single.get((*hit.key, hit.side, hit.series))
+        if hit.row["width"] == CHOSEN_WIDTH and other is not None:
+            pair = pair_of(hit.row, other.row, band)
+            yield Compared(hit.place.name, f"{hit.side}, {hit.row['cache']}", pair)
+
+
+MAKERS: dict[str, Callable[[Figure, Sequence[Hit], float], Content]] = {
+    "times": times,
+    "shares": shares,
+    "relative": relative,
+    "steps": steps,
+    "widths": widths,
+}
+"""What makes the content of a figure, by the way in which it is drawn."""
+
+_RATIO = ("speed over it", "interval", "verdict")
+
+
+def _panels(figure: Figure, hits: Sequence[Hit]) -> Callable[[Hit], str]:
+    """What tells the panels of a figure apart: device and side, and what of the problem neither x nor the
+    series tells.
+    """
+    told = [column for column in ("op", "type") if len({hit.row[column] for hit in hits}) > 1]
+    told += ["size"] if figure.cases.largest else []
+    shown = [column for column in told if column != figure.across]
+
+    def name(hit: Hit) -> str:
+        side = [] if figure.drawn == "relative" else [hit.side]
+        return ", ".join((hit.place.name, *side, *(str(hit.row[column]) for column in shown)))
+
+    return name
+
+
+def _x(hit: Hit, figure: Figure) -> str:
+    return str(hit.row[figure.across])
+
+
+def _us(row: pd.Series) -> Cell:
+    return Cell(write.us(row["queue"]), title=row["note"])
+
+
+def _case(hit: Hit) -> tuple[Cell, ...]:
+    row = hit.row
+    return Cell(hit.place.name), Cell(str(row["op"])), Cell(str(row["type"])), Cell(str(row["size"]))
+
+
+def _base_cells(base: Chosen) -> tuple[Cell, ...]:
+    return Cell(str(base.row["backend"])), _us(base.row)
+
+
+_ByHit = list[tuple[str, Hit, Pair]]
+
+
+def _sides(
+    hits: Sequence[Hit], band: float, before: Collection[str] = ()
+) -> tuple[tuple[Compared, ...], tuple[str, ...], _ByHit]:
+    """OpenCL against CUDA, each series with itself; where a device has no CUDA, with the fastest there is.
+
+    What is only the ``before`` of a figure is in its table, and not in its sentence.
+    """
+    cuda = {(*hit.key, hit.series): hit for hit in hits if hit.side.startswith("CUDA")}
+    found, notes, by_hit = [], [], []
+    for hit in hits:
+        if not hit.side.startswith("OpenCL"):
+            continue
+        other = cuda.get((*hit.key, hit.series))
+        if other is not None:
+            pair = pair_of(hit.row, other.row, band)
+            against = "OpenCL against CUDA, kernel by kernel:"
+        elif not hit.place.has_cuda and (base := base_of(hit, "")):
+            pair = pair_of(hit.row, base.row, band)
+            against = f"no CUDA; OpenCL against {base.name}:"
+            notes.append(f"{hit.place.name} has no CUDA: OpenCL is compared with {base.name}.")
+        else:
+            if not hit.place.has_cuda:
+                notes.append(f"{hit.place.name} has no CUDA, and nothing else was measured beside OpenCL.")
+            continue
+        by_hit.append((hit.place.name, hit, pair))
+        if hit.series not in before:
+            found.append(Compared(hit.place.name, against, pair))
+    return tuple(found), tuple(dict.fromkeys((*_left_to_the_host(hits), *notes))), by_hit
+
+
+def _left_to_the_host(hits: Sequence[Hit]) -> Iterator[str]:
+    if any(hit.row["in_parts"] for hit in hits):
+        ((low, high),) = claimed("yan2011", "host finish time")
+        yield (
+            "Where the host finishes, times are of what the device does, as in the study: its host took "
+            f"{low:g} to {high:g} us more."
+        )
+
+
+def _within(figure: Figure, hits: Sequence[Hit], band: float) -> Iterator[Compared]:
+    """What the figure is about: one series against another of the same device, side and problem."""
+    by_series = {(*hit.key, hit.side, hit.series): hit for hit in hits}
+    for first, second in figure.against.pairs:
+        for hit in hits:
+            other = by_series.get((*hit.key, hit.side, second))
+            if hit.series == first and other is not None:
+                yield Compared(hit.place.name, hit.side, pair_of(hit.row, other.row, band))
+
+
+def _time_rows(hits: Sequence[Hit], by_hit: _ByHit) -> Rows:
+    """A line a case: its time, bandwidth and share of the limit on each side, and the ratio of both."""
+    pairs = {(*hit.key, hit.series): pair for _, hit, pair in by_hit if hit.side.startswith("OpenCL")}
+    rows: dict[tuple[str, str, str, str, str], dict[str, Hit]] = {}
+    for hit in hits:
+        rows.setdefault((*hit.key, hit.series), {})[hit.side.partition(" ")[0]] = hit
+    lines = []
+    for key, there in rows.items():
+        first = next(iter(there.values()))
+        cells = [*_case(first), Cell(first.series)]
+        for side in ("OpenCL", "CUDA", "library"):
+            cells.append(_us(there[side].row) if side in there else Cell(write.ABSENT))
+        shares = [there[side].row["share"] for side in ("OpenCL", "CUDA") if side in there]
+        cells.append(Cell(" / ".join(map(write.percent, shares)) or write.ABSENT))
+        lines.append((*cells, *ratio_cells(pairs.get(key))))
+    headings = (
+        "device", "problem", "type", "size", "kernel", "OpenCL us", "CUDA us", "library us",
+        "% of own bandwidth", "ratio", "interval", "verdict",
+    )  # fmt: skip
+    return Rows(headings, tuple(lines))
