@@ -171,6 +171,7 @@ def test_doctors_exit_code(harness: Harness, monkeypatch: pytest.MonkeyPatch, st
         (["run", "--seed", "1" + "0" * 30], "--seed"),
         (["selftest", "--comparisons", "1" + "0" * 30], "--comparisons"),
         (["report"], "RUN"),
+        (["report", "none.jsonl", "--study", "yan"], "study 'yan' is unknown; allowed are yan2011"),
     ],
 )
 def test_mistake_is_one_message_and_exit_code_2(harness: Harness, arguments: list[str], message: str) -> None:
