@@ -19,6 +19,7 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from reports.dataset import ordered_types
 from reports.studies.model import Figure
 from reports.svg import SENTINEL, one_panel
 
@@ -34,6 +35,7 @@ _Y = {
     "steps": "speed of OpenCL over CUDA",
     "widths": "GB/s",
 }
+_X = {"size": "size", "width": "elements of a vector"}
 _LOGARITHMIC = ("times", "relative", "steps")
 _HATCH: dict[str, Any] = {
     "facecolor": "none",
@@ -79,7 +81,8 @@ def drawing(
         spans: published ranges, hatched across the panels of what was measured.
         name: its own on the page.
     """
-    looks = _looks(figure, list(points["series"].drop_duplicates()))
+    names = list(points["series"].drop_duplicates())
+    looks = _looks(figure, ordered_types(names) if figure.drawn == "widths" else names)
     data = points.assign(place=points["x"].map({value: place for place, value in enumerate(order)}))
     ends = _ends(figure, data, spans)
     panels = []
@@ -132,7 +135,7 @@ def _panel(
             _set_scale(axes, axes.yaxis, ends)
         axes.set_xticks(range(len(order)), [str(value) for value in order])
         axes.set_xlim(-0.5, len(order) - 0.5)
-        axes.set(xlabel="", ylabel=_Y[figure.drawn])
+        axes.set(xlabel=_X.get(figure.across, ""), ylabel=_Y[figure.drawn])
         axes.grid(visible=False, axis="x")
         for tick in axes.get_xticklabels():
             tick.set(rotation=35, ha="right", rotation_mode="anchor")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from harness.suites.schema import suite_names
 from harness.variants.axes import label
 from harness.variants.ladders import LADDERS
 from reports.studies.claims import claimed
@@ -12,7 +11,7 @@ NAME = "jia2012"
 KINDS = ("uint8C1", "uint8C4")
 FILTERS = Cases("laplace", types=KINDS)
 COPIES = Cases("bandwidth", ("copy",), caches=("hot", "cold"))
-SUITE = NAME if NAME in suite_names() else "ladder"
+SUITE = "ladder"
 _NPP_DEVICES = "NVIDIA Tesla C1060 and C2050"
 
 

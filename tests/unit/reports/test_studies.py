@@ -16,9 +16,10 @@ from harness.problems import Reduction
 from harness.results.ratio import BAND, Side, compare
 from harness.results.record import Record
 from harness.results.runfile import Run
-from harness.suites.schema import suite_names
+from harness.suites.schema import load_suite, suite_names
 from harness.variants.axes import ReductionVariant, Variant, label
 from harness.variants.ladders import LADDERS
+from reports import format as write
 from reports.dataset import frame
 from reports.page import page
 from reports.published import published
@@ -250,10 +251,10 @@ def test_every_rung_of_the_filter_is_a_series() -> None:
     assert {line[4] for line in lines(one)} == {series.name for series in STEPS}
     assert len(labels(one)) == 4
     last = 2 ** (len(STEPS) - 1)
-    assert f"OpenCL faster in all 2 ({last:.2f}x)" in one.says
+    assert f"OpenCL faster in all 2 ({write.ratio(last)}x)" in one.says
     seven = figure(of, "figure-7")
-    assert f"OpenCL over NPP faster in all 2 ({last:.2f}x)" in seven.says
-    assert f"CUDA over NPP faster in all 2 ({last / 2:.2f}x)" in seven.says
+    assert f"OpenCL over NPP faster in all 2 ({write.ratio(last)}x)" in seven.says
+    assert f"CUDA over NPP faster in all 2 ({write.ratio(last / 2)}x)" in seven.says
     assert "then faster (1.12x to 4.47x, NVIDIA Tesla C1060 and C2050" in seven.says
     steps = figure(of, "steps")
     assert {line[-1] for line in lines(steps)} == {"faster"}
@@ -312,6 +313,17 @@ def test_an_unknown_study_is_refused_with_the_list() -> None:
 def test_every_suite_that_a_figure_names_exists() -> None:
     named = {each.suite for study in STUDIES.values() for each in study.figures}
     assert named <= {"", *suite_names()}
+
+
+def test_a_figures_suite_measures_every_form_that_it_draws() -> None:
+    for study in STUDIES.values():
+        for each in study.figures:
+            wanted = {series.variant for series in each.series} - {""}
+            suite = load_suite(each.suite or "smoke")
+            choices = [choice for block in suite.reduction for choice in block.variants]
+            choices += [choice for block in suite.laplace for choice in block.variants]
+            named = [choice for choice in choices if not isinstance(choice, str)]
+            assert wanted <= {label(variant) for choice in named for variant in choice}, each.number
 
 
 def test_the_documents_list_is_that_of_the_studies() -> None:
