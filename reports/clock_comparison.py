@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -13,8 +12,9 @@ from harness.results.ratio import speed_ratio
 from harness.results.statistics import geometric_mean, usable
 from reports import format as write
 from reports.dataset import measured
+from reports.fairness import Measured
 from reports.headline import KINDS
-from reports.ratios import SIDES
+from reports.ratios import SIDES, grouped
 from reports.tables import Cell, Line, Table
 
 _SIZE = (
@@ -52,8 +52,8 @@ class Agreement:
     missing. ``span`` is the largest over the smallest.
     """
 
-    opencl: pd.Series[Any]
-    cuda: pd.Series[Any]
+    opencl: Measured
+    cuda: Measured
     queue: float
     queue_net: float
     event: float
@@ -75,17 +75,16 @@ class Agreement:
 
 def agreements(table: pd.DataFrame) -> list[Agreement]:
     """One for each variant that OpenCL and CUDA both ran on one device, in the order of measurement."""
-    rows = measured(table)
-    keys = ["physical", "problem", "cache", "variant"]
-    return [found for _, group in rows.groupby(keys, sort=False) for found in _agreement(group)]
+    groups = grouped(measured(table), "physical", "problem", "cache", "variant")
+    return [found for group in groups for found in _agreement(group)]
 
 
-def _agreement(group: pd.DataFrame) -> Iterator[Agreement]:
-    opencl, cuda = (group[group["role"].isin(SIDES[side])] for side in ("OpenCL", "CUDA"))
-    if opencl.empty or cuda.empty:
+def _agreement(group: Sequence[Measured]) -> Iterator[Agreement]:
+    sides = [[row for row in group if row["role"] in SIDES[side]] for side in ("OpenCL", "CUDA")]
+    if not all(sides):
         return
     # Two platforms may offer the device to OpenCL: the faster stands for it, as in the ratios.
-    first, second = (side.sort_values("queue", kind="stable").iloc[0] for side in (opencl, cuda))
+    first, second = (min(side, key=lambda row: row["queue"]) for side in sides)
 
     def ratio(of_first: str, of_second: str) -> float:
         return speed_ratio(first[of_first], second[of_second])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,11 @@ _PLACES = {"device": "on the device", "host": "on the host", "parts": "in parts 
 """In words, of :data:`harness.devices.ResultLocation`."""
 
 
-def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
+Measured = Mapping[str, Any] | pd.Series
+"""One row of the frame by its columns."""
+
+
+def differences(first: Measured, second: Measured) -> list[str]:
     """What is timed on one side and not on the other, one sentence each; what a side does not tell differs
     in nothing.
 
@@ -33,16 +38,16 @@ def differences(first: pd.Series[Any], second: pd.Series[Any]) -> list[str]:
     return found
 
 
-def _place(row: pd.Series[Any]) -> str:
+def _place(row: Measured) -> str:
     location = str(row["location"])
     return _PLACES.get(location, location)
 
 
-def _told(first: pd.Series[Any], second: pd.Series[Any], column: str) -> bool:
+def _told(first: Measured, second: Measured, column: str) -> bool:
     return bool(first[column]) and bool(second[column])
 
 
-def _differ(first: pd.Series[Any], second: pd.Series[Any], column: str) -> bool:
+def _differ(first: Measured, second: Measured, column: str) -> bool:
     return _told(first, second, column) and first[column] != second[column]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from urllib.parse import quote
 
 ABSENT = "–"
 """What stands for a number that was not measured or does not exist."""
@@ -56,6 +57,11 @@ def size(count: float) -> str:
     power = min(int(math.log2(count) // 10), 4) if count >= 1 else 0
     value = count / 1024**power
     return f"{round(value, 2):g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+
+
+def address(text: str) -> str:
+    """A text as a part of an address within a page."""
+    return quote(plain(text).encode("utf-8", "replace"), safe=":,")
 
 
 def plain(text: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ import pandas as pd
 from harness.results.statistics import geometric_mean
 from reports import format as write
 from reports.dataset import TOLERATED_EXCESS, by_speed, measured
-from reports.ratios import Comparison, Summary
+from reports.ratios import Comparison, Summary, verdict_counts
 
 KINDS = {
     "reduction": "reductions",
@@ -20,33 +21,24 @@ KINDS = {
 }
 """The kinds of problem in the plural."""
 
-_MOST_SIZES = 4
-"""A tile lists no more sizes than these."""
-
 _EXCESS = f"{write.percent(TOLERATED_EXCESS)}\u00a0%"
+_TIMES = 1.5
+"""A difference from here on is told as a multiple."""
+_FINDINGS = 3
 _LIMITS = {"reduction": "read", "laplace": "copy"}
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
-    """One figure: what it is, its value, how many pairs have each verdict, and what stands behind it."""
-
-    label: str
-    value: str
-    details: tuple[str, ...]
-    verdicts: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Headline:
-    """What one physical device showed. ``answer`` is the first sentence, ``rest`` those that follow.
-    ``above``: see :func:`above_limit`.
+    """What one physical device showed. ``answer``: the verdict, in a sentence; ``findings`` the first three
+    of those that follow, ``rest`` the others. ``above``: see :func:`above_limit`. ``physical``: its address.
     """
 
     device: str
+    physical: str
     above: str
     answer: str
-    tiles: tuple[Tile, ...]
+    findings: tuple[str, ...]
     rest: tuple[str, ...]
 
 
@@ -66,13 +58,57 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     if not found:
         backends = _listed(rows["backend"].drop_duplicates())
         answer = f"Nothing to compare: {backends} alone was measured here."
-        return Headline(device, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
+        return Headline(device, physical, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
-    shown = [main, *(each for each in others if each.second == "CUDA")]
-    tiles = tuple(_tile(each, summary) for each in shown for summary in each.summaries())
-    rest = [*_absent(main), *map(_sentence, others), *shares, *_marked(main), *_warnings(rows)]
-    return Headline(device, above_limit(rows), _sentence(main), tiles, tuple(rest))
+    first = [_sentence(main), *_extreme(main), *shares]
+    rest = [*first[_FINDINGS:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
+    answer = verdict_sentence(main)
+    return Headline(device, physical, above_limit(rows), answer, tuple(first[:_FINDINGS]), tuple(rest))
+
+
+def verdict_sentence(comparison: Comparison) -> str:
+    """What the verdicts on all pairs say, the most frequent first and what is undecided last."""
+    pairs = comparison.fastest
+    counts = verdict_counts(pairs)
+    # What is undecided comes last, unless it is the most.
+    decided = sum(count for name, count in counts if name != "ambiguous")
+    in_order = sorted(counts, key=lambda each: (each[0] == "ambiguous" and each[1] <= decided, -each[1]))
+    parts = [
+        _verdict(comparison, name, pairs[pairs["verdict"] == name], f" of {_cases(len(pairs))}" * (not place))
+        for place, (name, _) in enumerate(in_order)
+    ]
+    told = "; ".join(parts)
+    if comparison.second == "CUDA":
+        return f"{told[0].upper()}{told[1:]}."
+    absent = "CUDA" if comparison.first.endswith("OpenCL") else "OpenCL"
+    return (
+        f"{absent} has no result on this device, so this is not OpenCL against CUDA. "
+        f"Beside {comparison.against}: {told}."
+    )
+
+
+def _verdict(comparison: Comparison, name: str, pairs: pd.DataFrame, of: str) -> str:
+    if name == "ambiguous":
+        return f"{len(pairs)}{of} undecided at {comparison.band * 100:g}\u00a0%"
+    if name == "same":
+        return f"no difference found in {len(pairs)}{of}"
+    most = float(pairs["gross"].max() if name == "faster" else (1 / pairs["gross"]).max())
+    by = f"by up to {write.percent(most - 1)}\u00a0%"
+    if most >= _TIMES:
+        by = f"up to {write.ratio(most)} times as {'fast' if name == 'faster' else 'slow'}"
+    return f"{comparison.first} is {name} in {len(pairs)}{of}, {by}"
+
+
+def _extreme(comparison: Comparison) -> Iterator[str]:
+    """The pair that is farthest from 1, where that is a difference."""
+    pairs = comparison.fastest
+    pairs = pairs[pairs["verdict"].isin(["faster", "slower"])]
+    if len(pairs):
+        row = max(pairs.to_dict("records"), key=lambda pair: abs(math.log(pair["gross"])))
+        interval = write.interval(row["low"], row["high"])
+        where = f"{row['problem']}, {row['cache']}"
+        yield f"The largest difference is {write.ratio(row['gross'])}x ({interval}) in {where}."
 
 
 def above_limit(rows: pd.DataFrame) -> str:
@@ -94,12 +130,7 @@ def _sentence(comparison: Comparison) -> str:
         net = "" if summary.net is None else f"{write.ratio(summary.net)}x net of launch, "
         verdicts = _counted(summary)
         parts.append(f"{write.ratio(summary.gross)}x in {_what(summary)} ({net}{verdicts})")
-    second = (
-        comparison.second
-        if comparison.second == "CUDA"
-        else f"{comparison.second} here, {_seconds(comparison)}"
-    )
-    return f"{comparison.first}'s speed over that of {second}: {_listed(parts)}."
+    return f"{comparison.first}'s speed over that of {comparison.against}: {_listed(parts)}."
 
 
 def _counted(summary: Summary) -> str:
@@ -110,42 +141,8 @@ def _counted(summary: Summary) -> str:
     return f"{_cases(summary.count)}: {counts}"
 
 
-def _seconds(comparison: Comparison) -> str:
-    return _listed(comparison.fastest["second_backend"].drop_duplicates())
-
-
-def _tile(comparison: Comparison, summary: Summary) -> Tile:
-    second = comparison.second if comparison.second == "CUDA" else _seconds(comparison)
-    span = f"{write.ratio(summary.lowest)}x to {write.ratio(summary.highest)}x"
-    if summary.count == 1:
-        span = f"interval {write.interval(summary.interval.low, summary.interval.high)}"
-    details = [f"{_cases(summary.count)}, {span}"]
-    if summary.net is not None:
-        of = f" ({_cases(summary.net_count)})" if summary.net_count < summary.count else ""
-        details.insert(0, f"net of launch {write.ratio(summary.net)}x{of}")
-    if 1 < len(summary.by_size) <= _MOST_SIZES:
-        details.append(" · ".join(f"{size}: {write.ratio(mean)}x" for size, mean in summary.by_size))
-    return Tile(
-        f"{comparison.first} over {second}, {_what(summary)}",
-        f"{write.ratio(summary.gross)}x",
-        tuple(details),
-        summary.verdicts,
-    )
-
-
 def _what(summary: Summary) -> str:
     return f"{summary.cache} {KINDS.get(summary.kind, summary.kind)}"
-
-
-def _absent(comparison: Comparison) -> Iterator[str]:
-    """Says plainly that this is no comparison of OpenCL with CUDA."""
-    if comparison.second == "CUDA":
-        return
-    absent = "CUDA" if comparison.first == "OpenCL" else "OpenCL"
-    yield (
-        f"{absent} has no result on this device, so {comparison.first} stands against {comparison.second} "
-        f"here ({_seconds(comparison)}): a baseline, not OpenCL against CUDA."
-    )
 
 
 def _shares(rows: pd.DataFrame) -> Iterator[str]:

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from markupsafe import Markup
 
+from harness.kernels import view
+from harness.kernels.requirements import violations
+from harness.kernels.source import Dialect
+from harness.problems import Problem
+from harness.results import ratio
+from harness.results.ratio import Ratio, Side
 from harness.results.statistics import geometric_mean
-from harness.variants.axes import label
+from harness.variants.axes import Variant, label
 from harness.variants.ladders import LADDERS, Ladder
 from reports import format as write
-from reports.dataset import measured, ordered_sizes, ordered_types
-from reports.looks import looks
-from reports.svg import SENTINEL, Entry, Panels
+from reports.dataset import measured, ordered_types
+from reports.panels import COLOURS, WIDTH, Panel, log_scale
+from reports.saturation import series_of
 from reports.tables import Cell, Line, Table, number_cell
 
 HEADINGS = (
     ("step", "what a rung changes; the first is the base in full"),
     ("device", ""),
-    ("problems", "measured on this rung and on the one before"),
+    ("problems", "measured on this rung, on the one before and on the first"),
     ("over the step before", "speed, geometric mean over these problems"),
-    ("over the first", "speed, geometric mean over the problems measured on both"),
+    ("over the first", "speed, geometric mean over the same problems"),
 )
-_LEGEND_COLUMNS = 5
+_TIMES = 2
+"""A gain from here on is told as a multiple."""
+_NUMBERS, _ABOVE, _BELOW, _STEP, _BAR = 150, 20, 16, 13, 11
+"""Of a waterfall, in units of a panel: width of the column of numbers; heights."""
 
 
 @dataclass(frozen=True)
@@ -64,52 +72,137 @@ def climbs(table: pd.DataFrame) -> Iterator[Climb]:
             yield Climb(ladder, str(rungs["device_name"].iloc[0]), str(cache), rungs, beside)
 
 
-def steps_chart(climb: Climb, name: str) -> str:
-    """Time of a call by type, or by size where more sizes than types were measured: a series a rung and a
-    library, a panel for each backend, operation and remaining size or type (yan2011, figures 3 to 10; pcl,
-    figures 4 to 10).
-    """
-    rungs, libraries = climb.rungs, climb.libraries
-    across, rest = ("size", "type") if rungs["size"].nunique() > rungs["type"].nunique() else ("type", "size")
-    order = ordered_sizes(rungs) if across == "size" else ordered_types(rungs["type"])
-    steps = [step for step in climb.ladder.labels if step in set(rungs["step"])]
-    colours: Mapping[str, Any] = dict(zip(steps, sns.color_palette("viridis", len(steps)), strict=True))
-    others, look_of = looks(libraries["step"])
-    shapes = look_of["markers"]
-    rows = _in_panels(rungs, libraries, rest).assign(us=lambda data: data["queue"] * 1e6)
+@dataclass(frozen=True)
+class Rung:
+    """One step of a ladder on one device and problem: its time, its speed over that of the step before."""
 
-    def draw(axes: Axes, data: pd.DataFrame) -> None:
-        place = {value: number for number, value in enumerate(order)}
-        for step, series in data.groupby("step", sort=False):
-            points = series.assign(place=series[across].map(place)).sort_values("place")
-            look: dict[str, Any] = (
-                {"color": colours[str(step)], "marker": "o", "linewidth": 1.2}
-                if step in colours
-                else {"color": SENTINEL, "marker": shapes[str(step)], "linestyle": "none", "alpha": 0.8}
-            )
-            axes.plot(points["place"], points["us"], markersize=4.5, **look)
-        axes.set_xticks(range(len(order)), order)
-        axes.set_xlim(-0.4, len(order) - 0.6)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(10, (1, 2, 5), numticks=12))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+    step: str
+    device: str
+    backend: str
+    seconds: float
+    gain: Ratio | None
 
-    legend = [
-        *(Entry(step if place else "base", colours[step], "o") for place, step in enumerate(steps)),
-        *(Entry(step, SENTINEL, shapes[step]) for step in others),
-    ]
-    text = f"Time of a call by {across} on each rung of {climb.ladder.name}"
-    return Panels(rows, draw, legend, "us a call", text, _LEGEND_COLUMNS).svg(name)
+    @property
+    def told(self) -> str:
+        """The time, and what the step brought with its interval."""
+        return f"{write.us(self.seconds)} us" + (f", {brought(self.gain)}" if self.gain else "")
 
 
-def _in_panels(rungs: pd.DataFrame, libraries: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """The rows with their panel in ``op``; the libraries are in the panels of every backend."""
+def brought(gain: Ratio) -> str:
+    """How much faster a step made it: in per cent, as a multiple from 2 on."""
+    if not math.isfinite(gain.value):
+        return write.ABSENT
+    low, high = gain.interval.low, gain.interval.high
+    if gain.value >= _TIMES:
+        known = f" ({low:.1f} to {high:.1f})" if gain.interval.known else ""
+        return f"{gain.value:.1f}x{known}"
+    known = f" ({_percent(low)} to {_percent(high)})" if gain.interval.known else ""
+    return f"{_percent(gain.value)}\u00a0%{known}"
+
+
+def _percent(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def rungs_of(climb: Climb, problem: str) -> list[Rung]:
+    """The rungs of one problem that were measured, step by step, the devices of each side by side."""
+    rows = climb.rungs[climb.rungs["problem"] == problem].to_dict("records")
+    places = {step: place for place, step in enumerate(climb.ladder.labels)}
+    before: dict[str, Mapping[str, Any]] = {}
     found = []
-    for device, own in rungs.groupby("device", sort=False):
-        rows = pd.concat([own, libraries])
-        found.append(rows.assign(op=rows["op"] + " " + rows[rest] + ", " + str(device)))
-    return pd.concat(found)
+    for row in sorted(rows, key=lambda row: places[row["step"]]):
+        last = before.get(row["device"])
+        gain = ratio.compare(_side(row), _side(last), paired=True) if last else None
+        found.append(Rung(row["step"], row["device"], row["backend"], float(row["queue"]), gain))
+        before[row["device"]] = {str(key): value for key, value in row.items()}
+    return found
+
+
+def _side(row: Mapping[Any, Any]) -> Side:
+    return Side(row["queue_blocks"], row["queue_error"])
+
+
+def waterfalls(climb: Climb) -> list[Markup]:
+    """A panel a problem, by size and type: each rung's bar reaches from the time of the rung before to its
+    own, the backends' below each other, beside a line at the time of the measured limit.
+    """
+    problems = climb.rungs.drop_duplicates("problem")
+    types = ordered_types(problems["type"])
+    in_order = problems.assign(place=problems["type"].map(types.index)).sort_values(
+        ["op", "elements", "place"], kind="stable"
+    )
+    return [_waterfall(climb, row) for row in in_order.itertuples(index=False)]
+
+
+def _waterfall(climb: Climb, problem: Any) -> Markup:
+    rungs = rungs_of(climb, problem.problem)
+    limit = problem.bytes_moved / problem.limit if problem.limit > 0 else math.nan
+    times = [rung.seconds for rung in rungs] + [limit] * math.isfinite(limit)
+    by_step: dict[str, list[Rung]] = {}
+    for rung in rungs:
+        by_step.setdefault(rung.step, []).append(rung)
+    height = _ABOVE + sum(_STEP + _BAR * len(each) for each in by_step.values()) + _BELOW
+    label = f"Time of a call on each rung of {climb.ladder.name}: {problem.problem}"
+    panel = Panel(problem.problem, label, height, left=0)
+    numbers = series_of([rung.backend for rung in rungs])
+    at = log_scale(min(times) * 0.9, max(times) * 1.02, 0, WIDTH - _NUMBERS)
+    before: dict[str, float] = {}
+    y = float(_ABOVE)
+    for step, each in by_step.items():
+        panel.text(0, y + 9, "base" if step == climb.ladder.labels[0] else step, "k")
+        y += _STEP
+        for rung in each:
+            # The first bar begins at the edge: there is nothing before it.
+            ends = sorted((at(before[rung.device]) if rung.device in before else 0.0, at(rung.seconds)))
+            style = f"s{numbers[rung.backend] % COLOURS}"
+            panel.box(ends[0], y, ends[1] - ends[0], _BAR - 2, style, f"{rung.device}, {step}: {rung.told}")
+            panel.text(WIDTH - _NUMBERS + 4, y + _BAR - 2, rung.told)
+            before[rung.device] = rung.seconds
+            y += _BAR
+    if math.isfinite(limit):
+        panel.line(at(limit), _ABOVE, at(limit), y, "limit")
+        panel.text(0, y + 11, f"limit: {write.us(limit)} us")
+    return panel.svg()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a rung changes in the source of one dialect: a unified diff, empty where only numbers differ."""
+
+    step: str
+    dialect: str
+    diff: str
+
+
+def changes(climb: Climb) -> list[Change]:
+    """What each rung changes in the kernels' text as it is today, for the first problem of the climb."""
+    first = climb.rungs.iloc[0]
+    problem = view.problem_from_text(_text_of(first))
+    kind: view.Kind = "cpu" if first["physical"] == "cpu" else "gpu"
+    found = []
+    for dialect in _DIALECTS:
+        if dialect[1] not in set(climb.rungs["backend"]):
+            continue
+        texts = [_source(problem, rung, kind, dialect[0]) for rung in climb.ladder.rungs]
+        for step, old, new in zip(climb.ladder.labels[1:], texts, texts[1:], strict=False):
+            if old is not None and new is not None:
+                diff = view.difference(old, new, ("before", step))
+                found.append(Change(step, dialect[1], diff))
+    return found
+
+
+_DIALECTS: tuple[tuple[Dialect, str], ...] = (("cl", "opencl"), ("cu", "cuda"))
+
+
+def _text_of(row: pd.Series[Any]) -> str:
+    return (
+        f"{row['op']} {row['type']} {row['size']}" if row["kind"] == "reduction" else f"laplace {row['type']}"
+    )
+
+
+def _source(problem: Problem, rung: Variant, kind: view.Kind, dialect: Dialect) -> str | None:
+    device = view.assumed(kind, dialect)
+    return None if violations(rung, problem, device) else view.source_of(problem, rung, device, dialect)
 
 
 def steps_table(found: Sequence[Climb]) -> Table:
@@ -125,24 +218,26 @@ def _lines(climb: Climb) -> Iterator[Line]:
         times = {step: series.set_index("problem")["queue"] for step, series in rows.groupby("step")}
         # Of a rung that did not run on this device nothing is told, were it the first.
         there = [step for step in labels if step in times]
+        first = times.get(labels[0])
         for before, step in zip((None, *there), there, strict=False):
-            known, gain = _gain(times[before], times[step]) if before else (len(times[step]), math.nan)
-            first = times.get(labels[0]) if before else None
-            whole = math.nan if first is None else _gain(first, times[step])[1]
+            series = [times[before] if before else times[step], times[step]]
+            # Both columns are of the same problems.
+            if before and first is not None:
+                series.append(first)
+            both = functools.reduce(pd.Index.intersection, (each.index for each in series))
+            gain = _gain(series[0], times[step], both) if before else math.nan
+            whole = _gain(first, times[step], both) if before and first is not None else math.nan
             cells = (
                 Cell(climb.ladder.name),
                 Cell(step, style="variant"),
                 Cell(str(device), title=f"{climb.device_name}, {climb.cache}"),
-                number_cell(float(known), lambda value: f"{value:.0f}"),
+                number_cell(float(len(both)), lambda value: f"{value:.0f}"),
                 number_cell(gain, write.ratio),
                 number_cell(whole, write.ratio),
             )
             yield Line(cells, {"ladder": climb.ladder.name})
 
 
-def _gain(before: pd.Series[float], after: pd.Series[float]) -> tuple[int, float]:
-    """How many problems both have, and the geometric mean of how much faster they are after than before."""
-    both = before.index.intersection(after.index)
-    if both.empty:
-        return 0, math.nan
-    return len(both), geometric_mean(before[both] / after[both])
+def _gain(before: pd.Series[float], after: pd.Series[float], problems: pd.Index[Any]) -> float:
+    """The geometric mean of how much faster these problems are after than before; NaN of none."""
+    return geometric_mean(before[problems] / after[problems]) if len(problems) else math.nan

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import pandas as pd
 
+from backends import REGISTRY
 from harness.results import ratio
 from harness.results.ratio import (
     BAND,
     UNKNOWN,
     VERDICTS,
-    Interval,
     Ratio,
     Side,
 )
 from harness.results.statistics import geometric_mean
 from reports.dataset import by_speed, measured, ordered_sizes
-from reports.fairness import differences
+from reports.fairness import Measured, differences
 
 FASTEST = "fastest"
 IDENTICAL = "same variant"
@@ -90,7 +90,7 @@ class Summary:
     """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
 
     verdicts: how many pairs have each, in the order of :data:`harness.results.ratio.VERDICTS`, without
-    those of none. interval: of the gross ratio where there is one pair only. by_size: each size with its
+    those of none. by_size: each size with its
     gross mean, smallest first. marked: how many pairs carry a mark. decidable: how many of those that are
     ambiguous MOST_MORE contexts would decide, and more the most contexts that one of them needs.
     """
@@ -105,7 +105,6 @@ class Summary:
     net_count: int
     marked: int
     verdicts: tuple[tuple[str, int], ...]
-    interval: Interval
     by_size: tuple[tuple[str, float], ...]
     decidable: int
     more: int
@@ -124,6 +123,16 @@ class Comparison:
     second: str
     pairs: pd.DataFrame
     band: float = BAND
+
+    @property
+    def against(self) -> str:
+        """The second side in words: of libraries which ones, and that the reference is none."""
+        if self.second != BEST_LIBRARY:
+            return self.second
+        names = [str(name) for name in self.pairs["second_backend"].drop_duplicates()]
+        reference = [name for name in names if name in REGISTRY and REGISTRY[name].role == "reference"]
+        told = [name for name in names if name not in reference] + [f"the reference {n}" for n in reference]
+        return told[0] if len(told) == 1 else f"the best of {', '.join(told[:-1])} and {told[-1]}"
 
     @property
     def fastest(self) -> pd.DataFrame:
@@ -161,52 +170,68 @@ def library_pairs(table: pd.DataFrame, band: float = BAND) -> pd.DataFrame:
     """OpenCL and CUDA beside each library by itself: one pair a problem, cache state, side and library, the
     fastest variant of each, with the columns of :class:`Pair`.
     """
-    groups = measured(table).groupby(["physical", "problem", "cache"], sort=False)
-    found = [asdict(pair) for _, group in groups for pair in _with_each_library(group, band)]
+    groups = grouped(measured(table), "physical", "problem", "cache")
+    found = [asdict(pair) for group in groups for pair in _with_each_library(group, band)]
     return pd.DataFrame(found, columns=[field.name for field in fields(Pair)])
 
 
-def _with_each_library(rows: pd.DataFrame, band: float) -> Iterator[Pair]:
-    libraries = rows[rows["role"].isin(SIDES[BEST_LIBRARY])]
+def grouped(rows: pd.DataFrame, *keys: str) -> Iterable[list[Measured]]:
+    """The rows by these columns, groups and rows in their order; of plain rows, as pandas is slow with a
+    thousand groups of two.
+    """
+    groups: dict[tuple[Any, ...], list[Measured]] = {}
+    for row in rows.to_dict("records"):
+        groups.setdefault(tuple(row[key] for key in keys), []).append({str(k): v for k, v in row.items()})
+    return groups.values()
+
+
+def _side(rows: Sequence[Measured], side: str) -> list[Measured]:
+    """The rows of a side, the fastest first; see :func:`reports.dataset.by_speed`."""
+    own = (row for row in rows if row["role"] in SIDES[side])
+    return sorted(own, key=lambda row: (row["in_parts"], row["queue"]))
+
+
+def _with_each_library(rows: Sequence[Measured], band: float) -> Iterator[Pair]:
+    libraries = _side(rows, BEST_LIBRARY)
+    names = dict.fromkeys(row["backend"] for row in rows if row["role"] in SIDES[BEST_LIBRARY])
     for side in ("OpenCL", "CUDA"):
-        own = by_speed(rows[rows["role"].isin(SIDES[side])])
-        for _, of_library in libraries.groupby("backend", sort=False):
-            if len(own):
-                yield _pair(_fastest(own), _fastest(by_speed(of_library)), FASTEST, band)
+        own = _side(rows, side)
+        for name in names if own else ():
+            library = [row for row in libraries if row["backend"] == name]
+            yield _pair(_fastest(own), _fastest(library), FASTEST, band)
 
 
 def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator[Pair]:
     """The pairs of two sides among the rows of one physical device."""
-    for _, group in rows.groupby(["problem", "cache"], sort=False):
-        left, right = (by_speed(group[group["role"].isin(SIDES[side])]) for side in (first, second))
-        if left.empty or right.empty:
+    for group in grouped(rows, "problem", "cache"):
+        left, right = (_side(group, side) for side in (first, second))
+        if not (left and right):
             continue
-        best_left, best_right = left.iloc[0], right.iloc[0]
-        same = best_left["variant"] == best_right["variant"]
+        best = left[0]["variant"]
+        same = best == right[0]["variant"]
         yield _pair(_fastest(left), _fastest(right), FASTEST_IS_IDENTICAL if same else FASTEST, band)
-        for variant in left["variant"].drop_duplicates():
-            mine, other = left[left["variant"] == variant].iloc[0], right[right["variant"] == variant]
-            if len(other) and not (same and variant == best_left["variant"]):
-                yield _pair(mine, other.iloc[0], IDENTICAL, band)
+        for variant in dict.fromkeys(row["variant"] for row in left):
+            mine, other = ([row for row in side if row["variant"] == variant] for side in (left, right))
+            if other and not (same and variant == best):
+                yield _pair(mine[0], other[0], IDENTICAL, band)
 
 
-def _fastest(side: pd.DataFrame) -> pd.Series[Any]:
+def _fastest(side: Sequence[Measured]) -> Measured:
     """The fastest row of a side, sorted by speed, with the blocks of the row that is the fastest in the other
     half of them (:func:`harness.results.ratio.chosen_on_the_other_half`).
     """
-    best = side.iloc[0]
+    best = dict(side[0])
     count = len(best["queue_blocks"])
-    rivals = side[(side["in_parts"] == best["in_parts"]) & (side["queue_blocks"].map(len) == count)]
-    chosen = ratio.chosen_on_the_other_half(list(rivals["queue_blocks"]))
-    best = best.copy()
+    rivals = [row for row in side if (row["in_parts"], len(row["queue_blocks"])) == (best["in_parts"], count)]
+    chosen = ratio.chosen_on_the_other_half([row["queue_blocks"] for row in rivals])
     for blocks in ("queue_blocks", "launch_blocks"):
-        if all(len(each) == count for each in rivals[blocks]):
-            best[blocks] = tuple(rivals[blocks].iloc[at][block] for block, at in enumerate(chosen))
+        if all(len(row[blocks]) == count for row in rivals):
+            best[blocks] = tuple(rivals[at][blocks][block] for block, at in enumerate(chosen))
     best["queue"] = ratio.Side(best["queue_blocks"]).seconds
     return best
 
 
-def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: float) -> Pair:
+def _pair(first: Measured, second: Measured, pairing: str, band: float) -> Pair:
     left, right = (Side(row["queue_blocks"], row["queue_error"]) for row in (first, second))
     gross = ratio.compare(left, right, band, paired=True)
     net = _net_ratio(first, second)
@@ -241,7 +266,7 @@ def _pair(first: pd.Series[Any], second: pd.Series[Any], pairing: str, band: flo
     )
 
 
-def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> Ratio:
+def _net_ratio(first: Measured, second: Measured) -> Ratio:
     rows = (first, second)
     if not all(row["net"] >= LEAST_WORK * row["queue"] for row in rows):
         return Ratio(math.nan, UNKNOWN, "ambiguous")
@@ -253,7 +278,7 @@ def _net_ratio(first: pd.Series[Any], second: pd.Series[Any]) -> Ratio:
     return ratio.compare(left, right, paired=True)
 
 
-def _marks(first: pd.Series[Any], second: pd.Series[Any]) -> str:
+def _marks(first: Measured, second: Measured) -> str:
     marks = [f"{row['backend']}: {row['note']}" for row in (first, second) if row["note"]]
     marks += [
         f"{row['backend']}, launch: {row['launch_note']}" for row in (first, second) if row["launch_note"]
@@ -288,9 +313,6 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
         net_count=len(net),
         marked=int((pairs["marks"] != "").sum()),
         verdicts=verdict_counts(pairs),
-        interval=Interval(float(pairs["low"].iloc[0]), float(pairs["high"].iloc[0]))
-        if len(pairs) == 1
-        else UNKNOWN,
         by_size=tuple(
             (size, geometric_mean(pairs[pairs["size"] == size]["gross"])) for size in ordered_sizes(pairs)
         ),
@@ -299,11 +321,11 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
     )
 
 
-def pair_of(first: pd.Series[Any], second: pd.Series[Any], band: float = BAND) -> Pair:
+def pair_of(first: Measured, second: Measured, band: float = BAND) -> Pair:
     """The ratio of two measured rows of one run, whatever their variants: as every other pair."""
     return _pair(first, second, IDENTICAL, band)
 
 
 def fastest_of(rows: pd.DataFrame) -> pd.Series[Any]:
     """The fastest of some measured rows of one problem, as the sides of every other pair are chosen."""
-    return _fastest(by_speed(rows))
+    return pd.Series(dict(_fastest([row for _, row in by_speed(rows).iterrows()])))

@@ -31,11 +31,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of a table, with the values that the filters of the page look at."""
+    """One row of a table, with the values that the page's filters look at. ``key`` names it in an address."""
 
     cells: tuple[Cell, ...]
     filters: Mapping[str, str]
     style: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _record_line(row: Any) -> Line:
         Cell(row.verification, title=row.reason, style=row.status),
     )
     filters = {shown: str(getattr(row, column)) for column, shown in _RECORD_FILTERS.items()}
-    return Line(cells, filters, "" if row.status == "ok" else "unmeasured")
+    return Line(cells, filters, "" if row.status == "ok" else "unmeasured", str(row.number))
 
 
 def queue_cell(row: Any) -> Cell:
@@ -197,7 +198,7 @@ def _pair_line(row: Any) -> Line:
         Cell(f"{row.first_backend}: {row.first_variant}", style="variant"),
         Cell(f"{row.second_backend}: {second}", style="variant"),
     )
-    return Line(cells, {"pairing": row.pairing, "verdict": row.verdict})
+    return Line(cells, {"pairing": row.pairing, "verdict": row.verdict}, key=f"{row.problem} {row.cache}")
 
 
 _NO_INTERVAL = f"fewer than {FEWEST_SAMPLES} samples on a side: no interval, so no verdict"

@@ -72,9 +72,9 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     else:
         print_table(terminal_table(measured, band), SPARE, LAST)
     tell = complain if as_json else say
+    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     tell(f"run file: {measured.path}")
     tell(f"report:   {page}")
-    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     if counts["wrong"] or counts["failed"]:
         complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
         return False

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import median
 from typing import Any, Literal
 
 import numpy as np
@@ -274,7 +275,7 @@ def _widening(sides: Sequence[Blocks], confidence: float) -> float:
 def _resampled_centres(side: Blocks, place: int) -> _Floats:
     """Centres of the side resampled with replacement: of its blocks, or of the samples of its only one."""
     if len(side) > 1:
-        medians = np.array([np.median(block) for block in side])
+        medians = np.array([median(block) for block in side])
         means: _Floats = _drawn(len(side), place) @ medians / len(side)
         return means
     values = np.sort(np.asarray(side[0], dtype=np.float64))

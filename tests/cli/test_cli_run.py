@@ -61,7 +61,7 @@ def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", "page")
     assert shown.code == 0, shown.err
     assert "run file: my.jsonl" in shown.out
-    assert "report:   page/index.html" in shown.out
+    assert shown.out.splitlines()[-1] == "report:   page/my.html"
     assert "2 ok" in shown.out
     assert "[2/2] numpy:0 sum int32 50x40: " in shown.err
     assert shown.out.isascii()
@@ -69,7 +69,8 @@ def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     assert [record.status for record in run.records] == ["ok", "ok"]
     assert run.environment["command"].startswith("harness run ")
     assert run.environment["request"]["backends"] == ["numpy"]
-    assert (harness.folder / "page" / "index.html").read_text(encoding="utf-8").startswith("<!")
+    assert (harness.folder / "page" / "my.html").read_text(encoding="utf-8").startswith("<!")
+    assert '<a href="my.html">' in (harness.folder / "page" / "index.html").read_text(encoding="utf-8")
 
 
 def test_run_has_a_file_of_its_own_by_default(harness: Harness) -> None:
@@ -78,6 +79,7 @@ def test_run_has_a_file_of_its_own_by_default(harness: Harness) -> None:
     folder = harness.folder / "reports" / "generated"
     (run_file,) = folder.glob("tiny-*.jsonl")
     assert load_run(run_file).environment["suite"].endswith("tiny.toml")
+    assert run_file.with_suffix(".html").exists()
     assert (folder / "index.html").exists()
 
 
@@ -137,7 +139,7 @@ def test_json_of_a_run_is_all_that_is_on_standard_output(harness: Harness) -> No
     shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--json")
     assert shown.code == 0, shown.err
     told = json.loads(shown.out)
-    assert (told["run"], told["report"]) == ("my.jsonl", "reports/generated/index.html")
+    assert (told["run"], told["report"]) == ("my.jsonl", "reports/generated/my.html")
     assert (told["band"], told["confidence"], told["counts"]) == (0.02, 0.95, {"ok": 2})
     records = load_run("my.jsonl").records
     assert [Case.from_json(each["case"]) for each in told["cases"]] == [record.case for record in records]
@@ -281,8 +283,8 @@ def test_report_of_several_runs(harness: Harness) -> None:
         assert harness("run", harness.suite(), "--backend", "numpy", "--run", name).code == 0
     shown = harness("report", "a.jsonl", "b.jsonl", "--report", "page", "--band", "0.07")
     assert shown.code == 0, shown.err
-    assert shown.out == "report: page/index.html\n"
-    page = (harness.folder / "page" / "index.html").read_text()
+    assert shown.out == "report: page/a+b.html\n"
+    page = (harness.folder / "page" / "a+b.html").read_text()
     assert "equivalence band of 7&nbsp;%" in page
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from html.parser import HTMLParser
 
 HOSTILE = "<script>alert(1)</script>\"'--></svg>$\\frac{ {{ 7*7 }} \x1b[31m\ud800"
@@ -32,3 +34,17 @@ class Page(HTMLParser):
     def values(self, attribute: str) -> list[str]:
         """All values of an attribute."""
         return [attributes[attribute] or "" for _, attributes in self.elements if attribute in attributes]
+
+
+def tables(text: str) -> dict[str, list[list[str]]]:
+    """The tables that a page's script would draw, by id: the rows with the text of their cells."""
+    found = re.findall(
+        r'<details class="data" id="([^"]+)".*?<script type="application/json">(.*?)</script>',
+        text,
+        re.DOTALL,
+    )
+    drawn = {}
+    for name, data in found:
+        table = json.loads(data)
+        drawn[name] = [[table["cells"][cell][0] for cell in row[0]] for row in table["rows"]]
+    return drawn

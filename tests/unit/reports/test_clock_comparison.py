@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,11 +15,12 @@ from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.results.record import Record, Samples
 from harness.variants.axes import BandwidthVariant, LibraryVariant
 from reports import render
-from reports.charts import width_chart
 from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.dataset import frame
 from reports.fairness import differences
 from reports.ratios import comparisons
+from reports.saturation import widths
+from tests.support.html import tables
 from tests.support.report_data import GPU, LAPLACE, device, gpu_run, record, reduction, run_of
 
 
@@ -64,13 +66,18 @@ def test_only_the_same_variant_on_the_same_device_is_one_kernel() -> None:
     assert agreements(frame(run_of(CUDA, library))) == []
 
 
+def marked(page: str) -> list[str]:
+    """The tables of the cells with the mark of clocks that contradict each other."""
+    return [name for name, rows in tables(page).items() for row in rows for cell in row if cell.endswith("‡")]
+
+
 def test_the_page_shows_the_clocks_and_marks_contradictions() -> None:
     page = render(run_of(CUDA, OPENCL), "")
     assert "The same kernel by each clock" in page
-    assert "‡</td>" not in page
+    assert not marked(page)
     run = run_of(by_clocks("cuda", queue=6, launch=1, event=50, launch_event=5), OPENCL)
     page = render(run, "")
-    assert page.count("‡</td>") == 2, "the event of the record, and the line of the pair"
+    assert sorted(marked(page)) == ["r0-agreement", "r0-all"], "the line of the pair, the event of the record"
     assert "In 1 case clocks contradict each other" in page
     (line,) = agreement_table(agreements(frame(run))).lines
     assert "CUDA: by the queue clock the work takes 5.00 to 6.00 us, by the event" in line.cells[-2].title
@@ -152,10 +159,12 @@ def study(width: int, dtype: str, rate: float, backend: str = "opencl") -> Recor
 def test_the_study_of_the_limits_has_its_chart() -> None:
     records = [study(w, d, 1e12, b) for w in (1, 4) for d in ("uint8", "float64") for b in ("opencl", "cuda")]
     table = frame(run_of(*records))
-    chart = width_chart(table, GPU, "hot", "x")
-    for text in ("copy, opencl", "copy, cuda", "uint8", "float64"):
-        assert f">{text}<" in chart
-    assert width_chart(table, GPU, "cold", "x") == ""
+    found = widths(table, GPU, "hot")
+    assert [re.findall(r'class="t">([^<]+)<', panel) for panel in found.panels] == [
+        ["copy, opencl"],
+        ["copy, cuda"],
+    ]
+    assert re.findall(r"</svg>([^<]+)<", found.legend) == ["uint8", "float64"]
     page = render(run_of(*records), "")
     assert "Reading and copying by vector width" in page
     assert "No bandwidth was measured" not in page

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from xml.etree import ElementTree
+
 import pytest
 
 import reports
@@ -11,10 +14,10 @@ from harness.results.record import Record
 from harness.results.runfile import Run
 from harness.variants.ladders import LADDERS
 from reports.dataset import frame
-from reports.ladders import climbs, steps_chart, steps_table
-from reports.looks import looks
-from reports.svg import SENTINEL
-from tests.support.report_data import BOTH, device, record, run_of
+from reports.ladders import changes, climbs, rungs_of, steps_table, waterfalls
+from reports.panels import SHAPES
+from reports.saturation import backend_legend
+from tests.support.report_data import BOTH, device, limit, record, run_of
 
 LADDER = LADDERS["tutorial"]
 SIZES = (1024, 4096)
@@ -86,19 +89,47 @@ def test_the_worth_of_each_step_is_the_mean_over_problems() -> None:
     assert [[float(cell.sort) for cell in line.cells[4:]] for line in lines[1:3]] == [[2, 2], [2, 4]]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "types", "across"),
-    [(SIZES, ("uint32",), SIZES), (SIZES, TYPES, TYPES), ((7,), ("int8",), ("int8",))],
-)
-def test_the_chart_is_by_what_there_is_more_of(
-    sizes: tuple[int, ...], types: tuple[str, ...], across: tuple[object, ...]
-) -> None:
-    (climb,) = climbs(frame(climbed(sizes, types)))
-    svg = steps_chart(climb, "mine")
-    assert svg.startswith("<svg")
-    assert SENTINEL not in svg
-    for text in (*across, "opencl:0", "cuda:0", "cupy", "base", *LADDER.labels[1:]):
-        assert str(text) in svg
+def test_a_waterfall_a_problem_has_every_rung_of_both_and_the_limit() -> None:
+    problem = Reduction("sum", "uint32", (SIZES[0],))
+    run = climbed()
+    bound = limit("read", problem.source_bytes, problem.source_bytes / 2e-7)
+    (climb,) = climbs(frame(run_of(*run.records, bound, devices=DEVICES)))
+    panels = waterfalls(climb)
+    assert len(panels) == len(SIZES)
+    panel = ElementTree.fromstring(panels[0])
+    texts = [each.text for each in panel.iter("text")]
+    assert [text for text in texts if text in ("base", *LADDER.labels)] == ["base", *LADDER.labels[1:]]
+    assert len(list(panel.iter("rect"))) == 2 * len(LADDER.rungs)
+    assert "limit: 0.20 us" in texts
+    assert "cupy" not in panels[0], "libraries have a place of their own"
+
+
+def test_a_bar_reaches_from_the_rung_before_to_its_own() -> None:
+    (climb,) = climbs(frame(climbed(SIZES[:1])))
+    bars = list(ElementTree.fromstring(waterfalls(climb)[0]).iter("rect"))
+    ends = [(float(bar.attrib["x"]), float(bar.attrib["x"]) + float(bar.attrib["width"])) for bar in bars]
+    for side in (0, 1):
+        base, second, third = ends[side::2]
+        assert base[1] == pytest.approx(second[1], abs=0.2)
+        assert second[0] == pytest.approx(third[1], abs=0.2)
+
+
+def test_what_a_rung_brought_has_its_interval() -> None:
+    (climb,) = climbs(frame(climbed(SIZES[:1])))
+    base, _, second, *_ = rungs_of(climb, "sum uint32 1024")
+    assert base.gain is None
+    assert base.told == "2.00 us"
+    assert second.gain is not None
+    assert second.gain.value == pytest.approx(2)
+    assert second.gain.interval.low < 2 < second.gain.interval.high
+    assert second.told.startswith("1.00 us, 2.0x (")
+
+
+def test_what_a_rung_changes_in_the_source_is_told_of_both_dialects() -> None:
+    (climb,) = climbs(frame(climbed()))
+    found = {(change.dialect, change.step): change.diff for change in changes(climb)}
+    assert set(found) == {(side, step) for side in ("opencl", "cuda") for step in LADDER.labels[1:]}
+    assert "+#define VECTOR_WIDTH 4" in found["opencl", LADDER.labels[1]]
 
 
 def test_the_page_shows_the_steps_of_a_ladder_alone() -> None:
@@ -108,28 +139,10 @@ def test_the_page_shows_the_steps_of_a_ladder_alone() -> None:
     assert "What each step brings" not in reports.render(run_of(), "harness run quick")
 
 
-def test_no_tick_is_written_in_mathtext() -> None:
-    """matplotlib labels the minor ticks of a short logarithmic axis by itself, in a markup no page shows."""
-    run = climbed(sizes=SIZES[:1])
-    assert "mathdefault" not in reports.render(run, "harness run tutorial")
-
-
 def test_no_two_backends_look_alike() -> None:
     """Of all that are registered; a backend of somebody else's is drawn beside them."""
-    names, look = looks([*REGISTRY, "module:Other"])
-    assert names == [*REGISTRY, "module:Other"]
-    for what in ("palette", "markers"):
-        assert len({look[what][name] for name in REGISTRY}) == len(REGISTRY), f"{what}: add one"
-        assert "module:Other" in look[what]
-
-
-def test_every_library_has_its_own_marker_beside_the_rungs() -> None:
-    libraries = [name for name, entry in REGISTRY.items() if entry.role in ("library", "reference")]
-    beside = [record(name, Reduction("sum", "uint32", (SIZES[0],)), 1e-6) for name in libraries]
-    run = run_of(*climbed().records, *beside, devices=(*BOTH, *map(device, libraries)))
-    (climb,) = climbs(frame(run))
-    svg = steps_chart(climb, "mine")
-    markers = looks(climb.libraries["step"])[1]["markers"]
-    assert set(markers) == set(libraries)
-    assert len(set(markers.values()) - {"o"}) == len(libraries)
-    assert all(f">{name}<" in svg for name in libraries)
+    names = [*REGISTRY, "module:Other"]
+    legend = backend_legend(names)
+    looks = re.findall(r'<path d="([^"]+)" class="m (s\d)"', legend)
+    assert len(set(looks)) == len({shape for shape, _ in looks}) == len(names) <= len(SHAPES)
+    assert re.findall(r"</svg>([^<]+)<", legend) == names

@@ -273,7 +273,7 @@ def test_the_page_has_the_chapters_that_were_asked_for() -> None:
     found = Page(text)
     ids = found.values("id")
     assert len(ids) == len(set(ids))
-    references = {each[1:] for each in found.values("href") if each.startswith("#")}
+    references = {each[1:].partition("?")[0] for each in found.values("href") if each.startswith("#")}
     assert {"study-pcl", "study-yan2011", "study-pcl-figure-7"} <= references & set(ids)
     assert references <= set(ids)
     assert "study-jia2012" not in ids
@@ -298,7 +298,7 @@ def test_hostile_names_in_a_chapter_are_inert() -> None:
     devices = tuple(device(side, name=HOSTILE) for side in ("opencl", "cuda"))
     text = page([run_of(*rungs, devices=devices)], ["x"], BAND, ["pcl"])
     found = Page(text)
-    assert found.count("script") == 1
+    assert found.values("type").count("application/json") == found.count("script") - 1
     assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
     assert "\x1b" not in text
     text.encode("utf-8")

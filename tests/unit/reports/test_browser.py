@@ -1,0 +1,172 @@
+"""The page in a browser: what is sorted, filtered and linked, both colour schemes, a telephone's width."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reports
+from harness.results.runfile import Run
+from tests.support.html import HOSTILE
+from tests.support.report_data import cpu_run, gpu_run, record, reduction, run_of
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed: apt-get install chromium")
+
+_LIMIT_SECONDS = 120
+TELEPHONE, DESK = 390, 1280
+
+AROUND = """<!DOCTYPE html><body><iframe style="border:0;width:{width}px;height:900px" src="page.html{at}">
+</iframe>
+<script>
+addEventListener("message", (told) => document.body.setAttribute("data-told", told.data))
+</script>"""
+WITHIN = """<script>const told = () => {{ {code} }};
+addEventListener("load", () => parent.postMessage(JSON.stringify(told()), "*"))</script>"""
+ROWS = '[...document.getElementById("{table}").querySelectorAll("tbody tr")].map((row) => row.textContent)'
+
+
+class Browser:
+    """Shows one page, and tells what a piece of script finds there."""
+
+    def __init__(self, folder: Path, text: str) -> None:
+        self.folder = folder
+        self.text = text
+
+    def find(self, code: str, at: str = "", width: int = DESK, dark: bool = False) -> Any:
+        """What ``code`` returns within the page, opened at a fragment. Nothing may complain meanwhile."""
+        # The page's policy lets no other script run.
+        page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", self.text)
+        (self.folder / "page.html").write_text(page + WITHIN.format(code=code), encoding="utf-8")
+        (self.folder / "around.html").write_text(AROUND.format(width=width, at=at), encoding="utf-8")
+        dom = self.show("around.html", dark=dark)
+        found = re.search(r'data-told="([^"]*)"', dom)
+        assert found, dom[-2000:]
+        return json.loads(unescape(found[1]))
+
+    def show(self, name: str, at: str = "", dark: bool = False) -> str:
+        """The document once it is loaded."""
+        command = [
+            str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+            f"--user-data-dir={self.folder / 'profile'}", "--virtual-time-budget=5000",
+            *(["--blink-settings=preferredColorScheme=0"] if dark else []),
+            "--dump-dom", f"{(self.folder / name).as_uri()}{at}",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=True)
+        assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def gpu_text() -> str:
+    return reports.render(gpu_run(), "harness run quick")
+
+
+@pytest.fixture
+def browser(tmp_path: Path, gpu_text: str) -> Browser:
+    """With the page of a full synthetic run."""
+    return Browser(tmp_path, gpu_text)
+
+
+def test_a_table_is_drawn_by_the_page_as_it_is(browser: Browser) -> None:
+    """With its own policy, in which no script of the test runs."""
+    (browser.folder / "page.html").write_text(browser.text, encoding="utf-8")
+    dom = browser.show("page.html", "#r0-all")
+    assert dom.count('aria-label="link to this case"') == len(gpu_run().records)
+
+
+def test_a_link_opens_its_case(browser: Browser) -> None:
+    case = "minmax int32 2560x2560 hot"
+    told = browser.find(
+        'const rows = [...document.querySelectorAll("tr.found")];'
+        'return [document.getElementById("r0-pairs0").open, rows.length, rows[0].textContent]',
+        f"#r0-pairs0?case={case.replace(' ', '%20')}",
+    )
+    assert told[:2] == [True, 1]
+    assert re.match(r"#minmaxint322560x2560hot", told[2])
+
+
+def test_what_is_in_the_address_is_filtered_and_sorted(browser: Browser) -> None:
+    code = f"return {ROWS.format(table='r0-all')}"
+    rows = browser.find(code, "#r0-all?words=8192&dtype=float32&backend=opencl&sort=7-")
+    times = [float(re.findall(r"hot([\d,]+\.\d+)", row)[0].replace(",", "")) for row in rows]
+    assert len(rows) > 5
+    assert all("float32" in row and "8192x8192" in row and "opencl" in row for row in rows)
+    assert times == sorted(times, reverse=True)
+    assert browser.find(code, "#r0-all?words=no+such+thing") == []
+
+
+def test_what_is_sorted_and_filtered_is_put_into_the_address(browser: Browser) -> None:
+    told = browser.find("""
+        const block = document.getElementById("r0-all");
+        location.hash = "r0-all";
+        block.open = true;
+        tableOf(block).heads[7].querySelector("button").click();
+        block.querySelector("select[name=dtype]").value = "uint8";
+        block.querySelector("input").value = "sum";
+        block.querySelector("input").dispatchEvent(new Event("input", { bubbles: true }));
+        const rows = [...block.querySelectorAll("tbody tr")].map((row) => Number(row.cells[8].textContent));
+        return [location.hash, rows, block.querySelector("[aria-sort]").getAttribute("aria-sort")]
+    """)
+    at, times, direction = told
+    assert at == "#r0-all?words=sum&sort=7&dtype=uint8"
+    known = [time for time in times if time is not None]
+    assert (direction, known) == ("ascending", sorted(known))
+    assert len(known) > 3
+
+
+def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser) -> None:
+    code = """
+        const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number).reduce((a, b) => a + b);
+        const of = (what, property) => light(getComputedStyle(document.querySelector(what))[property]);
+        return [of("body", "backgroundColor"), of("body", "color"), of("svg.panel text.k", "fill"),
+                of("svg.panel path.m", "fill")]
+    """
+    page, ink, text, mark = browser.find(code)
+    assert page > 700
+    assert max(ink, text) < 200
+    page, ink, text, mark = browser.find(code, dark=True)
+    assert page < 100
+    assert min(ink, text) > 500
+    assert mark > 250
+
+
+@pytest.mark.parametrize("run", [gpu_run(), cpu_run()], ids=["gpu", "cpu"])
+def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, run: Run) -> None:
+    browser = Browser(tmp_path, reports.render(run, "harness run quick"))
+    wide, panels = browser.find(
+        """
+        document.querySelectorAll("details").forEach((each) => { each.open = true; });
+        document.querySelectorAll("details.data").forEach(tableOf);
+        const texts = [...document.querySelectorAll("svg.panel text")].filter((each) => each.textContent);
+        return [document.documentElement.scrollWidth, Math.min(...texts.map((each) =>
+          each.getBoundingClientRect().height))]
+        """,
+        width=TELEPHONE,
+    )
+    assert wide <= TELEPHONE
+    assert panels >= 9, "pixels that the smallest text of a chart is high"
+
+
+def test_hostile_strings_are_inert_in_a_browser(tmp_path: Path) -> None:
+    hostile = "<img src=x onerror=\"document.title='acted'\">" + HOSTILE
+    run = run_of(
+        record("opencl", reduction(), 1e-6, note=hostile),
+        record("cuda", reduction(), 1e-6, location=hostile),
+        record("cuda", reduction("min"), status="failed", reason=hostile),
+        suite=hostile, command=hostile,
+    )  # fmt: skip
+    told = Browser(tmp_path, reports.render(run, hostile)).find(
+        'const rows = document.querySelectorAll("#r0-all tbody tr");'
+        "return [document.title, document.images.length, rows.length]",
+        "#r0-all",
+    )
+    assert told[0] != "acted"
+    assert told[1:] == [0, 3]
