@@ -16,7 +16,8 @@ from reports.published import published
 from reports.studies.draw import Drawing, drawing
 from reports.studies.model import Figure, Study
 from reports.studies.places import Hit, Place, hits, named_apart, of_cases, places
-from reports.studies.points import MAKERS, Content, Rows, points_of, printed_points, printed_rows
+from reports.studies.points import MAKERS, Content, points_of, printed_points
+from reports.studies.rows import Rows, printed_rows
 from reports.studies.told import sentence, then_of
 from reports.tables import Cell
 

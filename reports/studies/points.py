@@ -9,26 +9,19 @@ import pandas as pd
 
 from reports import format as write
 from reports.ratios import Pair, pair_of
-from reports.studies.bases import Chosen, base_of
+from reports.studies.bases import base_of
 from reports.studies.claims import claimed
 from reports.studies.model import Figure, Printed
 from reports.studies.places import Hit
+from reports.studies.rows import RATIO, Rows, base_cells, case_cells, ratio_cells, time_rows, us_cell
 from reports.studies.told import Compared
 from reports.tables import Cell
 
-COLUMNS = ("op", "kind", "x", "series", "y", "low", "high", "verdict", "printed")
+COLUMNS = ("op", "x", "series", "y", "low", "high", "verdict", "printed")
 
 
 CHOSEN_WIDTH = 4
 """The elements of a vector that jia2012 loads at once."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A plain table: headings and lines of cells."""
-
-    headings: tuple[str, ...]
-    lines: tuple[tuple[Cell, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class Content:
 
 def points_of(lines: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     """The points as a table with COLUMNS, whatever each has."""
-    return pd.DataFrame(list(lines), columns=list(COLUMNS)).assign(kind="study")
+    return pd.DataFrame(list(lines), columns=list(COLUMNS))
 
 
 def point(panel: str, x: object, series: str, y: float, pair: Pair | None = None) -> dict[str, object]:
@@ -64,21 +57,6 @@ def printed_points(printed: Sequence[Printed]) -> list[dict[str, object]]:
     ]
 
 
-def printed_rows(printed: Sequence[Printed], across: str) -> Rows:
-    """The published numbers as they were printed."""
-    lines = [tuple(map(Cell, (each.panel, each.x, each.series, each.text))) for each in printed]
-    return Rows(("published", across, "series", "as printed"), tuple(lines))
-
-
-def ratio_cells(pair: Pair | None) -> tuple[Cell, ...]:
-    """Ratio, interval and verdict, as of every table; what makes the pair less than plain on hovering."""
-    if pair is None:
-        return tuple(Cell(write.ABSENT) for _ in range(3))
-    mark = "†" if pair.marks else ""
-    ratio = Cell(write.ratio(pair.gross) + mark, title=pair.marks)
-    return ratio, Cell(write.interval(pair.low, pair.high)), Cell(pair.verdict, chip=pair.verdict)
-
-
 def times(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     """Time of a call by type or size, a series a form of the kernel, a panel a device and side."""
     drawn = {series.name for series in figure.series if series.drawn}
@@ -93,8 +71,8 @@ def times(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
             panels = dict.fromkeys(panel(own) for own in hits if own.side != "library" and own.key == hit.key)
             points += [point(p, hit.row[figure.across], hit.series, hit.row["queue"] * 1e6) for p in panels]
     before = {series.name for series in figure.series} - drawn
-    sides, notes, by_hit = _sides(hits, band, before)
-    rows = _time_rows(hits, by_hit)
+    sides, notes, judged = _sides(hits, band, before)
+    rows = time_rows(hits, judged)
     return Content(points_of(points), rows, tuple(_within(figure, hits, band)), sides, notes)
 
 
@@ -105,13 +83,13 @@ def shares(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     points = [
         point(panel(hit), hit.row["type"], str(hit.row["size"]), hit.row["share"] * 100) for hit in known
     ]
-    sides, notes, by_hit = _sides(hits, band)
+    sides, notes, judged = _sides(hits, band)
     best: dict[tuple[str, str], float] = {}
     for hit in known:
         who = (hit.place.name, hit.side)
         best[who] = max(best.get(who, 0.0), float(hit.row["share"]))
     extra = ((place, f"{side} up to {write.percent(share)} %") for (place, side), share in best.items())
-    return Content(points_of(points), _time_rows(hits, by_hit), (), sides, notes, tuple(extra))
+    return Content(points_of(points), time_rows(hits, judged), (), sides, notes, tuple(extra))
 
 
 def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
@@ -127,10 +105,10 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
         who = f"{hit.side}, {hit.series}" if len(figure.series) > 1 else hit.side
         points.append(point(f"{panel(hit)}: {base.name} = 1", _x(hit, figure), who, pair.gross, pair))
         found.append(Compared(hit.place.name, f"{who} over {base.name}", pair))
-        lines.append((*_case(hit), Cell(who), _us(hit.row), *_base_cells(base), *ratio_cells(pair)))
+        lines.append((*case_cells(hit), Cell(who), us_cell(hit.row), *base_cells(base), *ratio_cells(pair)))
         if base.stands_in:
             notes.append(f"{hit.place.name} has no {figure.base} for it: {base.name} is 1 there.")
-    headings = ("device", "problem", "type", "size", "kernel", "us", "compared with", "its us", *_RATIO)
+    headings = ("device", "problem", "type", "size", "kernel", "us", "compared with", "its us", *RATIO)
     return Content(
         points_of(points), Rows(headings, tuple(lines)), tuple(found), notes=tuple(dict.fromkeys(notes))
     )
@@ -138,12 +116,11 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
 
 def steps(_: Figure, hits: Sequence[Hit], band: float) -> Content:
     """OpenCL over CUDA on each step of a ladder, a panel a device."""
-    sides, notes, by_hit = _sides(hits, band)
+    sides, notes, judged = _sides(hits, band)
     points = []
-    for place, hit, pair in by_hit:
-        x = hit.series
-        points.append(point(place, x, pair.verdict, pair.gross, pair))
-    return Content(points_of(points), _time_rows(hits, by_hit), (), sides, notes)
+    for hit, pair in judged:
+        points.append(point(hit.place.name, hit.series, pair.verdict, pair.gross, pair))
+    return Content(points_of(points), time_rows(hits, judged), (), sides, notes)
 
 
 def widths(_: Figure, hits: Sequence[Hit], band: float) -> Content:
@@ -195,8 +172,6 @@ MAKERS: dict[str, Callable[[Figure, Sequence[Hit], float], Content]] = {
 }
 """What makes the content of a figure, by the way in which it is drawn."""
 
-_RATIO = ("speed over it", "interval", "verdict")
-
 
 def _panels(figure: Figure, hits: Sequence[Hit]) -> Callable[[Hit], str]:
     """What tells the panels of a figure apart: device and side, and what of the problem neither x nor the
@@ -217,31 +192,15 @@ def _x(hit: Hit, figure: Figure) -> str:
     return str(hit.row[figure.across])
 
 
-def _us(row: pd.Series) -> Cell:
-    return Cell(write.us(row["queue"]), title=row["note"])
-
-
-def _case(hit: Hit) -> tuple[Cell, ...]:
-    row = hit.row
-    return Cell(hit.place.name), Cell(str(row["op"])), Cell(str(row["type"])), Cell(str(row["size"]))
-
-
-def _base_cells(base: Chosen) -> tuple[Cell, ...]:
-    return Cell(str(base.row["backend"])), _us(base.row)
-
-
-_ByHit = list[tuple[str, Hit, Pair]]
-
-
 def _sides(
     hits: Sequence[Hit], band: float, before: Collection[str] = ()
-) -> tuple[tuple[Compared, ...], tuple[str, ...], _ByHit]:
+) -> tuple[tuple[Compared, ...], tuple[str, ...], list[tuple[Hit, Pair]]]:
     """OpenCL against CUDA, each series with itself; where a device has no CUDA, with the fastest there is.
 
     What is only the ``before`` of a figure is in its table, and not in its sentence.
     """
     cuda = {(*hit.key, hit.series): hit for hit in hits if hit.side.startswith("CUDA")}
-    found, notes, by_hit = [], [], []
+    found, notes, judged = [], [], []
     for hit in hits:
         if not hit.side.startswith("OpenCL"):
             continue
@@ -257,10 +216,10 @@ def _sides(
             if not hit.place.has_cuda:
                 notes.append(f"{hit.place.name} has no CUDA, and nothing else was measured beside OpenCL.")
             continue
-        by_hit.append((hit.place.name, hit, pair))
+        judged.append((hit, pair))
         if hit.series not in before:
             found.append(Compared(hit.place.name, against, pair))
-    return tuple(found), tuple(dict.fromkeys((*_left_to_the_host(hits), *notes))), by_hit
+    return tuple(found), tuple(dict.fromkeys((*_left_to_the_host(hits), *notes))), judged
 
 
 def _left_to_the_host(hits: Sequence[Hit]) -> Iterator[str]:
@@ -280,25 +239,3 @@ def _within(figure: Figure, hits: Sequence[Hit], band: float) -> Iterator[Compar
             other = by_series.get((*hit.key, hit.side, second))
             if hit.series == first and other is not None:
                 yield Compared(hit.place.name, hit.side, pair_of(hit.row, other.row, band))
-
-
-def _time_rows(hits: Sequence[Hit], by_hit: _ByHit) -> Rows:
-    """A line a case: its time, bandwidth and share of the limit on each side, and the ratio of both."""
-    pairs = {(*hit.key, hit.series): pair for _, hit, pair in by_hit if hit.side.startswith("OpenCL")}
-    rows: dict[tuple[str, str, str, str, str], dict[str, Hit]] = {}
-    for hit in hits:
-        rows.setdefault((*hit.key, hit.series), {})[hit.side.partition(" ")[0]] = hit
-    lines = []
-    for key, there in rows.items():
-        first = next(iter(there.values()))
-        cells = [*_case(first), Cell(first.series)]
-        for side in ("OpenCL", "CUDA", "library"):
-            cells.append(_us(there[side].row) if side in there else Cell(write.ABSENT))
-        shares = [there[side].row["share"] for side in ("OpenCL", "CUDA") if side in there]
-        cells.append(Cell(" / ".join(map(write.percent, shares)) or write.ABSENT))
-        lines.append((*cells, *ratio_cells(pairs.get(key))))
-    headings = (
-        "device", "problem", "type", "size", "kernel", "OpenCL us", "CUDA us", "library us",
-        "% of own bandwidth", "ratio", "interval", "verdict",
-    )  # fmt: skip
-    return Rows(headings, tuple(lines))
