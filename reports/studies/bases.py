@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from reports.ratios import fastest_of
 from reports.studies.model import Base
 from reports.studies.places import Hit, Place
+
+WANTED: Final = {
+    "CUDA library": "a CUDA library",
+    "OpenCL library": "an OpenCL library",
+    "NPP": "NPP",
+    "CPU library": "OpenCV on the processor",
+}
+"""What each base is called where it is missing."""
 
 
 @dataclass(frozen=True)

@@ -84,10 +84,15 @@ def drawing(
     names = list(points["series"].drop_duplicates())
     looks = _looks(figure, ordered_types(names) if figure.drawn == "widths" else names)
     data = points.assign(place=points["x"].map({value: place for place, value in enumerate(order)}))
-    ends = _ends(figure, data, spans)
+    # What is relative is compared across devices, too; times and bandwidths only within each.
+    apart = figure.drawn in ("times", "widths")
+    ends = {
+        each: _ends(figure, data[data["device"] == each] if apart else data, spans)
+        for each in set(data["device"])
+    }
     panels = []
     for number, (title, rows) in enumerate(data.groupby("op", sort=False)):
-        draw = _panel(figure, rows, looks, order, spans, str(title), ends)
+        draw = _panel(figure, rows, looks, order, spans, str(title), ends[rows["device"].iloc[0]])
         height = 0.9 + _LINE * len(order) if figure.drawn == "steps" else _HEIGHT
         label = f"{figure.number}, {title}: {figure.title}"
         panels.append(Markup(one_panel(draw, _WIDTH, height, f"{name}-{number}", label)))
@@ -105,7 +110,7 @@ def _looks(figure: Figure, series: Sequence[str]) -> dict[str, Look]:
 
 
 def _ends(figure: Figure, data: pd.DataFrame, spans: Sequence[Span]) -> tuple[float, float]:
-    """The ends of y, the same in every panel: all dots, and the ranges."""
+    """The ends of y in the panels of these points: all dots, and the ranges."""
     values = [*data["y"], *(end for _, low, high in spans for end in (low, high))]
     if figure.drawn not in _LOGARITHMIC:
         return 0.0, max(values) * 1.08

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reports import format as write
 from reports.ratios import Pair, pair_of
-from reports.studies.bases import base_of
+from reports.studies.bases import WANTED, base_of
 from reports.studies.claims import claimed
 from reports.studies.model import Figure, Printed
 from reports.studies.places import Hit
@@ -17,7 +17,7 @@ from reports.studies.rows import RATIO, Rows, base_cells, case_cells, ratio_cell
 from reports.studies.told import Compared
 from reports.tables import Cell
 
-COLUMNS = ("op", "x", "series", "y", "low", "high", "verdict", "printed")
+COLUMNS = ("device", "op", "x", "series", "y", "low", "high", "verdict", "printed")
 
 
 CHOSEN_WIDTH = 4
@@ -43,16 +43,20 @@ def points_of(lines: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     return pd.DataFrame(list(lines), columns=list(COLUMNS))
 
 
-def point(panel: str, x: object, series: str, y: float, pair: Pair | None = None) -> dict[str, object]:
+def point(
+    hit: Hit, panel: str, x: object, series: str, y: float, pair: Pair | None = None
+) -> dict[str, object]:
     """One measured point; of a ratio with its interval and verdict."""
     more = {"low": pair.low, "high": pair.high, "verdict": pair.verdict} if pair else {}
-    return {"op": panel, "x": x, "series": series, "y": y, "printed": False, **more}
+    where = {"device": hit.place.name, "op": panel}
+    return {**where, "x": x, "series": series, "y": y, "printed": False, **more}
 
 
 def printed_points(printed: Sequence[Printed]) -> list[dict[str, object]]:
     """The published numbers, each panel of which says so."""
     return [
-        {"op": f"Published: {each.panel}", "x": each.x, "series": each.series, "y": each.y, "printed": True}
+        {"device": each.panel, "op": f"Published: {each.panel}", "x": each.x, "series": each.series}
+        | {"y": each.y, "printed": True}
         for each in printed
     ]
 
@@ -62,14 +66,16 @@ def times(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     drawn = {series.name for series in figure.series if series.drawn}
     panel = _panels(figure, [hit for hit in hits if hit.side != "library"])
     points = [
-        point(panel(hit), hit.row[figure.across], hit.series, hit.row["queue"] * 1e6)
+        point(hit, panel(hit), hit.row[figure.across], hit.series, hit.row["queue"] * 1e6)
         for hit in hits
         if hit.side != "library" and hit.series in drawn
     ]
     for hit in hits:
         if hit.side == "library":
             panels = dict.fromkeys(panel(own) for own in hits if own.side != "library" and own.key == hit.key)
-            points += [point(p, hit.row[figure.across], hit.series, hit.row["queue"] * 1e6) for p in panels]
+            points += [
+                point(hit, p, hit.row[figure.across], hit.series, hit.row["queue"] * 1e6) for p in panels
+            ]
     before = {series.name for series in figure.series} - drawn
     sides, notes, judged = _sides(hits, band, before)
     rows = time_rows(hits, judged)
@@ -81,7 +87,7 @@ def shares(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     known = [hit for hit in hits if hit.row["share"] == hit.row["share"]]
     panel = _panels(figure, hits)
     points = [
-        point(panel(hit), hit.row["type"], str(hit.row["size"]), hit.row["share"] * 100) for hit in known
+        point(hit, panel(hit), hit.row["type"], str(hit.row["size"]), hit.row["share"] * 100) for hit in known
     ]
     sides, notes, judged = _sides(hits, band)
     best: dict[tuple[str, str], float] = {}
@@ -103,11 +109,11 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
             continue
         pair = pair_of(hit.row, base.row, band)
         who = f"{hit.side}, {hit.series}" if len(figure.series) > 1 else hit.side
-        points.append(point(f"{panel(hit)}: {base.name} = 1", _x(hit, figure), who, pair.gross, pair))
+        points.append(point(hit, f"{panel(hit)}: {base.name} = 1", _x(hit, figure), who, pair.gross, pair))
         found.append(Compared(hit.place.name, f"{who} over {base.name}", pair))
         lines.append((*case_cells(hit), Cell(who), us_cell(hit.row), *base_cells(base), *ratio_cells(pair)))
         if base.stands_in:
-            notes.append(f"{hit.place.name} has no {figure.base} for it: {base.name} is 1 there.")
+            notes.append(f"On {hit.place.name} {base.name} is 1, for want of {WANTED[figure.base]}.")
     headings = ("device", "problem", "type", "size", "kernel", "us", "compared with", "its us", *RATIO)
     return Content(
         points_of(points), Rows(headings, tuple(lines)), tuple(found), notes=tuple(dict.fromkeys(notes))
@@ -119,7 +125,7 @@ def steps(_: Figure, hits: Sequence[Hit], band: float) -> Content:
     sides, notes, judged = _sides(hits, band)
     points = []
     for hit, pair in judged:
-        points.append(point(hit.place.name, hit.series, pair.verdict, pair.gross, pair))
+        points.append(point(hit, hit.place.name, hit.series, pair.verdict, pair.gross, pair))
     return Content(points_of(points), time_rows(hits, judged), (), sides, notes)
 
 
@@ -127,6 +133,7 @@ def widths(_: Figure, hits: Sequence[Hit], band: float) -> Content:
     """Bandwidth by the elements of a vector, a series a type, a panel a device, side and cache state."""
     points = [
         point(
+            hit,
             f"{hit.place.name}, {hit.side}, {hit.row['cache']}",
             int(hit.row["width"]),
             hit.series,
