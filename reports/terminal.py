@@ -9,19 +9,34 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from backends import REGISTRY
 from harness.results import ratio
 from harness.results.ratio import BAND, Side
 from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
-from reports.headline import above_limit
-from reports.ratios import MOST_MORE, SIDES
+from reports.headline import above_limit, headlines
+from reports.ratios import MOST_MORE, SIDES, comparisons
 from reports.tables import status_counts
+
+_MOST_VARIANTS = 4
+"""Of a backend with more of them only the fastest is shown."""
+
+
+def conclusion(run: Run, band: float = BAND) -> list[str]:
+    """What to print last: the verdict on each device; before all else where neither API ran."""
+    rows = frame(run)
+    told = [f"{each.device}: {each.answer}" for each in headlines(rows, comparisons(rows, band))]
+    if not set(measured(rows)["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
+        ways = "; ".join(f"{name}: {REGISTRY[name].remedy}" for name in ("opencl", "cuda"))
+        told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get them: {ways}")
+    return [write.plain(" ".join(each.split())) for each in told]
 
 
 def terminal_table(run: Run, band: float = BAND) -> Table:
-    """The fastest variant of each backend by problem and cache state.
+    """Each backend by problem and cache state, the fastest first: its variants where there are few, else the
+    fastest of them.
 
     The ratio is the speed of OpenCL over that of the row's backend on the same physical device, by the queue
     clock: above 1 OpenCL is faster.
@@ -37,23 +52,24 @@ def terminal_table(run: Run, band: float = BAND) -> Table:
     )
     for heading in ("problem", "cache", "backend"):
         table.add_column(heading, overflow="fold")
-    for heading in ("queue us", "GB/s", "% of limit", "ratio"):
+    for heading in ("queue us", "of fastest", "GB/s", "% of limit", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("interval", no_wrap=True)
     table.add_column("OpenCL is", no_wrap=True)
     table.add_column("variant", overflow="fold")
     for _, group in measured(rows).groupby(["physical", "problem", "cache"], sort=False):
-        _add(
-            table,
-            by_speed(group).drop_duplicates(["device", "backend"]).sort_values("queue", kind="stable"),
-            band,
-        )
+        shown = by_speed(group).drop_duplicates(["device", "backend", "variant"])
+        few = shown.groupby(["device", "backend"])["variant"].transform("count") <= _MOST_VARIANTS
+        shown = shown[few | ~shown.duplicated(["device", "backend"])]
+        _add(table, shown.sort_values("queue", kind="stable"), band)
         table.add_section()
     return table
 
 
 def _add(table: Table, group: pd.DataFrame, band: float) -> None:
     """One problem on one physical device, fastest first."""
-    opencl = group[group["role"].isin(SIDES["OpenCL"])].head(1)
+    opencl = by_speed(group[group["role"].isin(SIDES["OpenCL"])]).head(1)
+    fastest = float(group["queue"].min())
     row: Any
     for row in group.itertuples(index=False):
         own = row.role in SIDES["OpenCL"]
@@ -62,21 +78,23 @@ def _add(table: Table, group: pd.DataFrame, band: float) -> None:
             str(row.cache),
             str(row.device),
             write.us(row.queue) + ("*" if row.note else ""),
+            write.ratio(row.queue / fastest),
             write.gb_s(row.bytes_per_second),
             write.percent(row.share) + ("!" if row.above_limit else ""),
-            *(("", "") if own or opencl.empty else _ratio(opencl.iloc[0], row, band)),
+            *(("", "", "") if own or opencl.empty else _ratio(opencl.iloc[0], row, band)),
             str(row.variant),
         )
         # Text, not str: what a run file holds is never read as Rich's markup.
         table.add_row(*(Text(text.replace(write.ABSENT, "-")) for text in texts))
 
 
-def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str]:
-    """Ratio and verdict; its interval is in the report, as a terminal is narrow."""
+def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str, str]:
+    """Ratio, interval and verdict."""
     left, right = (Side(each.queue_blocks, each.queue_error) for each in (opencl, row))
     found = ratio.compare(left, right, band, paired=True)
     more = ratio.more_to_decide(found, min(len(left.blocks), len(right.blocks)), band)
-    return write.ratio(found.value), found.verdict + (f" +{more:.0f}" if 0 < more <= MOST_MORE else "")
+    verdict = found.verdict + (f" +{more:.0f}" if 0 < more <= MOST_MORE else "")
+    return write.ratio(found.value), write.interval(found.interval.low, found.interval.high), verdict
 
 
 def _caption(rows: pd.DataFrame, band: float) -> Text:

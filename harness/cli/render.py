@@ -26,7 +26,7 @@ from reports import format as write
 from reports.limits import Limit, limits_of
 from reports.repeatability import LEAST_EQUAL, Repeated, Told, Twice, pairs_of
 
-SPARE = ("variant", "GB/s", "% of limit")
+SPARE = ("variant", "of fastest", "interval", "GB/s", "% of limit")
 LAST = ("OpenCL is", "ratio")
 """Columns of a run's table that a narrow terminal does without; see
 :func:`harness.cli.terminal.print_table`.
@@ -64,6 +64,7 @@ def _row(case: Case) -> tuple[str, ...]:
 def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     """Writes the report, shows what was found and where it is; whether no case was wrong or failed."""
     from reports import terminal_table, write_report
+    from reports.terminal import conclusion
 
     page = write_report([measured], folder, band)
     counts = Counter(record.status for record in measured.records)
@@ -72,6 +73,8 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     else:
         print_table(terminal_table(measured, band), SPARE, LAST)
     tell = complain if as_json else say
+    for sentence in conclusion(measured, band):
+        tell(sentence)
     tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     tell(f"run file: {measured.path}")
     tell(f"report:   {page}")

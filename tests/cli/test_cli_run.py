@@ -63,6 +63,12 @@ def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     assert "run file: my.jsonl" in shown.out
     assert shown.out.splitlines()[-1] == "report:   page/my.html"
     assert "2 ok" in shown.out
+    *_, loud, answer, counts, run_file, page = shown.out.splitlines()
+    assert loud.startswith(
+        "NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get them: opencl: "
+    )
+    assert answer.endswith(": Nothing to compare: numpy alone was measured here.")
+    assert (counts, run_file, page) == ("2 ok", "run file: my.jsonl", "report:   page/my.html")
     assert "[2/2] numpy:0 sum int32 50x40: " in shown.err
     assert shown.out.isascii()
     run = load_run(harness.folder / "my.jsonl")

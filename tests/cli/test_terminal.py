@@ -19,6 +19,7 @@ from harness.results.record import Case, Record, Samples
 from harness.runner.run import Progress
 from harness.variants.axes import LibraryVariant, label
 from reports import terminal_table
+from tests.support.report_data import REDUCTION as REDUCTION_VARIANT
 from tests.support.report_data import record, reduction, run_of, variant_of
 
 CASE = Case("numpy", 0, Reduction("minmax", "int32", (50, 40)), LibraryVariant())
@@ -77,11 +78,11 @@ REDUCTION = reduction("minmax", "uint8", 1280)
 FILTER = Laplace("eight_negated", "reflect_101", "sharpened", "float32", 2560, 2560, 3)
 LEFT_OUT = {
     200: "",
-    120: "variant",
-    100: "variant",
-    80: "variant, GB/s, % of limit",
-    60: "variant, GB/s, % of limit, OpenCL is",
-    50: "variant, GB/s, % of limit, OpenCL is, ratio",
+    120: "variant, of fastest",
+    100: "variant, of fastest, interval",
+    80: "variant, of fastest, interval, GB/s, % of limit",
+    60: "variant, of fastest, interval, GB/s, % of limit, OpenCL is",
+    50: "variant, of fastest, interval, GB/s, % of limit, OpenCL is, ratio",
 }
 """What the table of a run has no room for, by the terminal's columns, where problems are reductions."""
 
@@ -105,6 +106,33 @@ def test_problems_are_whole_on_a_narrow_terminal(
         assert told == LEFT_OUT[width]
         assert (problem.label in stream.plain) == (width >= 80)
     assert (label(variant_of(problem, "opencl")) in stream.plain) == ("variant" not in told)
+
+
+def cells(*records: Record) -> list[list[str]]:
+    """The rows of a run's table."""
+    table = terminal_table(run_of(*records))
+    return [list(map(str, row)) for row in zip(*(column.cells for column in table.columns), strict=True)]
+
+
+def test_each_time_is_told_as_a_multiple_of_the_fastest() -> None:
+    rows = cells(record("opencl", REDUCTION, 9e-6), record("cuda", REDUCTION, 6e-6))
+    assert [(row[2], row[4]) for row in rows] == [("cuda:0", "1.00"), ("opencl:0", "1.50")]
+    ratio, interval, verdict = rows[0][7:10]
+    assert (ratio, verdict) == ("0.67", "slower")
+    low, high = map(float, interval.split(" to "))
+    assert low <= 0.67 <= high < 0.98
+
+
+@pytest.mark.parametrize(("variants", "shown"), [(1, 1), (4, 4), (5, 1)])
+def test_few_variants_stand_side_by_side(variants: int, shown: int) -> None:
+    made = [replace(REDUCTION_VARIANT, group_size=32 * 2**place) for place in range(variants)]
+    rows = cells(
+        *(record("opencl", REDUCTION, (2 + at) * 1e-6, variant=each) for at, each in enumerate(made)),
+        record("cuda", REDUCTION, 1e-6),
+    )
+    assert [row[2] for row in rows] == ["cuda:0", *["opencl:0"] * shown]
+    assert [row[-1] for row in rows[1:]] == [label(each) for each in made[:shown]]
+    assert rows[0][7] == "0.50", "the ratio is that of the fastest"
 
 
 def test_what_is_no_terminal_has_every_column(

@@ -29,6 +29,7 @@ from reports.dataset import frame
 from reports.page import page as page_of
 from reports.ratios import comparisons
 from reports.svg import SENTINEL, inline
+from reports.terminal import conclusion
 from tests.support.html import HOSTILE, Page, tables
 from tests.support.recorded import run_of as run_file
 from tests.support.report_data import cpu_run, device, gpu_run, laplace, limit, png, record, reduction, run_of
@@ -321,6 +322,13 @@ def test_terminal_table_gives_the_ratio_of_each_backend() -> None:
     (opencl,) = (line for line in lines if "opencl:0" in line)
     assert re.search(r"\b6\.00\b.*\b0\.75\b.*\bslower\b", cuda)
     assert "0.75" not in opencl
+
+
+def test_the_conclusion_is_the_headline_of_each_device() -> None:
+    (told,) = conclusion(run_of(record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6)))
+    assert told == "NVIDIA H200 (0000:3b:00.0): OpenCL is slower in 1 of 1 case, by up to 33.3 %."
+    loud, _ = conclusion(run_of(record("numpy", reduction(), 8e-6), devices=(device("numpy"),)))
+    assert loud.startswith("NEITHER OPENCL NOR CUDA RAN")
 
 
 def test_importing_reports_imports_nothing_heavy() -> None:
