@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from harness.results.statistics import geometric_mean
 from reports import format as write
-from reports.dataset import ordered_sizes
+from reports.dataset import by_speed, measured, ordered_sizes
 from reports.headline import KINDS
-from reports.ratios import verdict_counts
+from reports.overview import Heat, HeatCell, link
+from reports.ratios import SIDES, verdict_counts
 from reports.tables import Cell, Line, Table, number_cell
 
 HEADINGS = (
@@ -70,3 +74,116 @@ def _line(pairs: pd.DataFrame, size: str) -> Line:
         Cell(", ".join(f"{count} {name}" for name, count in verdict_counts(pairs))),
     )
     return Line(cells, {shown: str(least[key]) for shown, key in _FILTERS.items()})
+
+
+PICK_HEADINGS = (
+    ("device", "the hardware"),
+    ("problem", "operation; for images output, mask and border"),
+    ("type", "element type; images with channels"),
+    ("size", "shape of the array; width x height of an image"),
+    ("cache", "hot or cold"),
+    ("library", "the fastest that gives this result"),
+    ("us", "queue"),
+    ("of the limit", "its time over that of the measured limit"),
+    ("of ours", "its time over that of our fastest kernel"),
+    ("next", "the second fastest, and its time over that of the fastest"),
+    ("mind", "what it is computed in, and what the library says of it"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The fastest library for one problem: ``row`` and that of the ``next`` one, the seconds of our fastest
+    kernel (NaN where none was measured), and what to ``mind``.
+    """
+
+    row: Any
+    next: Any
+    ours: float
+    mind: str
+
+    @property
+    def over_limit(self) -> float:
+        """Its time over that of the measured limit; NaN where none was measured."""
+        return 1 / self.row.share if self.row.share > 0 else math.nan
+
+
+def picks(table: pd.DataFrame) -> list[Pick]:
+    """One a problem and cache state that a library measured; the reference is none."""
+    found = []
+    for _, group in measured(table).groupby(["physical", "problem", "cache"], sort=False):
+        libraries = by_speed(group[group["role"] == "library"]).drop_duplicates("backend")
+        if libraries.empty:
+            continue
+        own = by_speed(group[group["role"].isin([*SIDES["OpenCL"], *SIDES["CUDA"]])])
+        first, *rest = libraries.itertuples(index=False)
+        ours = float(own["queue"].iloc[0]) if len(own) else math.nan
+        found.append(Pick(first, rest[0] if rest else None, ours, _mind(first)))
+    return found
+
+
+def _mind(row: Any) -> str:
+    computed = f"computed in {row.accumulator}" if row.accumulator not in ("", row.type) else ""
+    calls = f"{row.calls} calls" if row.calls > 1 else ""
+    return "; ".join(filter(None, (computed, calls, row.remark, row.note)))
+
+
+def pick_table(found: Sequence[Pick]) -> Table:
+    """Which library to take, a line a problem and cache state."""
+    filters = {
+        "library": tuple(dict.fromkeys(pick.row.backend for pick in found)),
+        "op": tuple(dict.fromkeys(pick.row.op for pick in found)),
+        "dtype": tuple(dict.fromkeys(pick.row.type for pick in found)),
+    }
+    return Table(PICK_HEADINGS, tuple(map(_pick_line, found)), frozenset((6, 7, 8)), filters)
+
+
+def _pick_line(pick: Pick) -> Line:
+    row = pick.row
+    other = f"{pick.next.backend} {write.ratio(pick.next.queue / row.queue)}" if pick.next else write.ABSENT
+    cells = (
+        Cell(row.device_name),
+        Cell(row.op, title=row.problem, style="wrap"),
+        Cell(row.type),
+        Cell(row.size, str(row.elements)),
+        Cell(row.cache),
+        Cell(row.backend),
+        number_cell(row.queue, write.us, row.note, "†" if row.note else ""),
+        number_cell(pick.over_limit, write.ratio),
+        number_cell(row.queue / pick.ours, write.ratio),
+        Cell(other),
+        Cell(pick.mind, style="variant"),
+    )
+    filters = {"library": row.backend, "op": row.op, "dtype": row.type}
+    return Line(cells, filters, key=f"{row.problem} {row.cache}")
+
+
+def pick_heats(found: Sequence[Pick], table: str) -> list[Heat]:
+    """The fastest library by operation and type (down) and size (across), a coloured table a cache state;
+    ``table`` is the id of the table that the cells link to.
+    """
+    groups: dict[tuple[str, str, str], list[Pick]] = {}
+    for pick in found:
+        key = (pick.row.device_name, KINDS[pick.row.kind], pick.row.cache)
+        groups.setdefault(key, []).append(pick)
+    return [_pick_heat(", ".join(key), group, table) for key, group in groups.items()]
+
+
+def _pick_heat(title: str, found: Sequence[Pick], table: str) -> Heat:
+    sizes = sorted({(pick.row.elements, pick.row.size) for pick in found})
+    rows: dict[str, dict[str, HeatCell]] = {}
+    for pick in found:
+        row = pick.row
+        far = f" {write.ratio(pick.over_limit)}x" if math.isfinite(pick.over_limit) else ""
+        told = f"{row.problem}: {row.backend}, {write.us(row.queue)} us{far and f', {far} the limit'}"
+        cell = HeatCell(
+            f"{row.backend}{far}",
+            "†" if pick.mind else "",
+            "",
+            "; ".join(filter(None, (told, pick.mind))),
+            link(table, f"{row.problem} {row.cache}"),
+        )
+        rows.setdefault(f"{row.op} {row.type}", {})[row.size] = cell
+    columns = tuple(size for _, size in sizes)
+    lines = tuple((name, tuple(cells.get(size) for size in columns)) for name, cells in rows.items())
+    return Heat(title, columns, lines, Markup(""))

@@ -39,8 +39,8 @@ from reports.dataset import (
 from reports.headline import Headline, headlines
 from reports.ladders import Change, Climb, changes, climbs, steps_table, waterfalls
 from reports.launch_cost import launch_table
-from reports.libraries import library_table
-from reports.overview import Overview, overviews
+from reports.libraries import library_table, pick_heats, pick_table, picks
+from reports.overview import Heat, Overview, overviews
 from reports.panels import Mark, forest, ratio_ticks
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
@@ -96,6 +96,8 @@ class Section:
     headlines: Sequence[Headline]
     main: Mapping[str, Ratios]
     others: Sequence[Ratios]
+    picks: Table
+    pick_heats: Sequence[Heat]
     libraries: Table
     clocks: Table
     clock_means: Table
@@ -221,6 +223,7 @@ def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float
     there = {f"{backend}:{index}": d for (backend, index), d in device_table(run.environment).items()}
     ratios = [_ratios(f"{name}-pairs{number}", comparison) for number, comparison in enumerate(found)]
     main = {each.comparison.physical: each for each in reversed(ratios)}
+    picked = picks(table)
     climbed = list(climbs(table))
     by_clock = agreements(table)
     return Section(
@@ -233,6 +236,8 @@ def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float
         headlines=headlines(table, found),
         main=main,
         others=[each for each in ratios if each not in main.values()],
+        picks=pick_table(picked),
+        pick_heats=pick_heats(picked, f"{name}-picks"),
         libraries=library_table(library_pairs(table, band)),
         clocks=agreement_table(by_clock),
         clock_means=mean_table(by_clock),

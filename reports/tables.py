@@ -78,6 +78,7 @@ RECORD_HEADINGS = (
     ),
     ("result", "where the answer is when a call has ended"),
     ("verification", "against the reference, before and after timing"),
+    ("launches", "groups, registers a work-item, spilled registers and local (shared) memory of each"),
 )
 
 _RECORD_FILTERS = {"backend": "backend", "op": "op", "type": "dtype", "status": "status"}
@@ -113,6 +114,7 @@ def _record_line(row: Any) -> Line:
         _share(row),
         Cell(row.location or write.ABSENT),
         Cell(row.verification, title=row.reason, style=row.status),
+        Cell(row.resources, style="variant"),
     )
     filters = {shown: str(getattr(row, column)) for column, shown in _RECORD_FILTERS.items()}
     return Line(cells, filters, "" if row.status == "ok" else "unmeasured", str(row.number))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from harness.problems import Reduction
 from harness.results.record import Record
 from reports import render
 from reports.dataset import frame
-from reports.libraries import library_table
+from reports.libraries import library_table, pick_heats, pick_table, picks
 from reports.ratios import library_pairs
 from reports.tables import Table
-from tests.support.report_data import GPU, LAPLACE, device, laplace, record, reduction, run_of
+from tests.support.report_data import BOTH, GPU, LAPLACE, device, laplace, limit, record, reduction, run_of
 
 DEVICES = tuple(device(name) for name in ("opencl", "cuda", "cub", "cupy"))
 
@@ -87,3 +88,37 @@ def test_only_the_same_hardware_is_compared_and_nothing_to_compare_is_no_table()
     page = render(run_of(*records, devices=(device("cuda"), device("cub", physical=GPU))), "")
     assert "Beside each library" in page
     assert 'href="#r0-libraries"' in page
+
+
+def test_the_fastest_library_is_named_with_its_penalty_and_what_to_mind() -> None:
+    problem = Reduction("sum", "float32", (4096,))
+    told = {"accumulator": "float64", "note": "a NaN may be passed over, not propagated"}
+    fast = replace(record("cub", problem, 3e-6), provenance={"result_location": "device", **told})
+    run = run_of(
+        fast,
+        record("npp", problem, 4.5e-6),
+        record("numpy", problem, 1e-6),
+        record("cuda", problem, 2e-6),
+        record("opencl", problem, 2.5e-6),
+        limit("read", problem.source_bytes, problem.source_bytes / 1.5e-6),
+        devices=(*BOTH, device("cub"), device("npp"), device("numpy")),
+    )
+    (pick,) = picks(frame(run))
+    (line,) = pick_table([pick]).lines
+    assert [cell.text for cell in line.cells[1:]] == [
+        "sum", "float32", "4096", "hot", "cub", "3.00", "2.00", "1.50", "npp 1.50",
+        "computed in float64; a NaN may be passed over, not propagated",
+    ]  # fmt: skip
+    (heat,) = pick_heats([pick], "r0-picks")
+    assert (heat.columns, heat.rows[0][0]) == (("4096",), "sum float32")
+    (cell,) = heat.rows[0][1]
+    assert cell is not None
+    assert (cell.text, cell.mark, cell.href) == (
+        "cub 2.00x",
+        "†",
+        "#r0-picks?case=sum%20float32%204096%20hot",
+    )
+
+
+def test_where_no_library_measured_none_is_picked() -> None:
+    assert picks(frame(run_of(record("numpy", Reduction("sum", "float32", (9,)), 1e-6)))) == []

@@ -244,3 +244,12 @@ def test_published_tables_are_those_of_the_papers() -> None:
     assert (cuda["uint8"], cuda["float64"]) == (242.14, 627.98)
     with pytest.raises(ValueError, match="'nothing' is unknown; known are claims"):
         published("nothing")
+
+
+def test_what_a_launch_takes_of_the_device_is_shown() -> None:
+    launch = {"kernel": "reduce", "num_groups": [264], "group_size": [16, 8]}
+    told = {**launch, "registers": 40, "spills": 0, "local_bytes": 1024}
+    known = replace(record("cuda", reduction(), 1e-6), provenance={"launches": [told, launch]})
+    (line,) = record_table(frame(run_of(known))).lines
+    shown = "264 groups of 16x8, 40 registers, 0 B spilled, 1024 B local; 264 groups of 16x8"
+    assert line.cells[-1].text == shown
