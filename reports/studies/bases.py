@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,17 +30,38 @@ class Chosen:
     stands_in: bool
 
 
-def base_of(hit: Hit, base: Base) -> Chosen | None:
-    """What is 1 for this case; None where nothing else was measured on it.
+@dataclass(frozen=True)
+class Candidates:
+    """The libraries that are 1 at a place, how they are called, and whether they stand in for others."""
 
-    Of several libraries it is the fastest of each problem. In place of NPP any CUDA library, and where a
-    device has no CUDA library any library or reference measured there.
-    """
-    for place_in_order, (name, rows) in enumerate(_candidates(hit.place, base)):
+    name: str
+    rows: pd.DataFrame
+    stands_in: bool
+
+    def of(self, hit: Hit) -> Chosen | None:
+        """The fastest of them on this case; None where none was measured on it."""
+        rows = self.rows
         fitting = rows[(rows["problem"] == hit.row["problem"]) & (rows["cache"] == hit.row["cache"])]
-        if len(fitting):
-            return Chosen(fastest_of(fitting), name or _listed(rows), bool(place_in_order))
-    return None
+        return Chosen(fastest_of(fitting), self.name, self.stands_in) if len(fitting) else None
+
+
+def bases_of(hits: Sequence[Hit], base: Base) -> dict[str, Candidates]:
+    """What is 1 at each place of these cases, by its key: the same for all of them, so that a chart has one.
+
+    In place of NPP any CUDA library, and where a device has no CUDA library any library or reference measured
+    there. A place where nothing else was measured on any of the cases is left out.
+    """
+    found: dict[str, Candidates] = {}
+    problems: dict[str, set[str]] = {}
+    for hit in hits:
+        problems.setdefault(hit.at, set()).add(str(hit.row["problem"]))
+    for key, place in {hit.at: hit.place for hit in hits}.items():
+        for order, (name, rows) in enumerate(_candidates(place, base)):
+            fitting = rows[rows["problem"].isin(problems[key])]
+            if len(fitting):
+                found[key] = Candidates(name or _listed(fitting), fitting, bool(order))
+                break
+    return found
 
 
 def _candidates(place: Place, base: Base) -> list[tuple[str, pd.DataFrame]]:

@@ -5,6 +5,7 @@ The published numbers are hollow and dashed, in panels of their own, or hatched 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,6 +25,8 @@ from reports.studies.model import Figure
 from reports.svg import SENTINEL, one_panel
 
 _WIDTH, _HEIGHT, _LINE = 4.3, 2.9, 0.24
+_TITLE = 46
+"""Letters of a line of a panel's title."""
 _MARKERS: Final = "osD^vPX*<>pdhH"
 _COLOURS = (0, 1, 2, 3, 4, 5, 7, 9)
 """Of seaborn's colour-blind palette those that are seen on white and on black."""
@@ -32,11 +35,12 @@ _Y = {
     "times": "us a call",
     "shares": "% of own bandwidth",
     "relative": "speed over it",
+    "climb": "us a call",
     "steps": "speed of OpenCL over CUDA",
     "widths": "GB/s",
 }
 _X = {"size": "size", "width": "elements of a vector"}
-_LOGARITHMIC = ("times", "relative", "steps")
+_LOGARITHMIC = ("times", "climb", "relative", "steps")
 _HATCH: dict[str, Any] = {
     "facecolor": "none",
     "edgecolor": SENTINEL,
@@ -85,7 +89,7 @@ def drawing(
     looks = _looks(figure, ordered_types(names) if figure.drawn == "widths" else names)
     data = points.assign(place=points["x"].map({value: place for place, value in enumerate(order)}))
     # What is relative is compared across devices, too; times and bandwidths only within each.
-    apart = figure.drawn in ("times", "widths")
+    apart = figure.drawn in ("times", "climb", "widths")
     ends = {
         each: _ends(figure, data[data["device"] == each] if apart else data, spans)
         for each in set(data["device"])
@@ -93,7 +97,7 @@ def drawing(
     panels = []
     for number, (title, rows) in enumerate(data.groupby("op", sort=False)):
         draw = _panel(figure, rows, looks, order, spans, str(title), ends[rows["device"].iloc[0]])
-        height = 0.9 + _LINE * len(order) if figure.drawn == "steps" else _HEIGHT
+        height = 0.9 + _LINE * len(order) if figure.across == "step" else _HEIGHT
         label = f"{figure.number}, {title}: {figure.title}"
         panels.append(Markup(one_panel(draw, _WIDTH, height, f"{name}-{number}", label)))
     return Drawing(tuple(panels), tuple(_keys(looks, bool(points["printed"].any()), spans)))
@@ -125,9 +129,12 @@ def _panel(
     is_printed = bool(rows["printed"].any())
 
     def draw(axes: Axes) -> None:
-        axes.set_title(title, fontsize=9)
-        if figure.drawn == "steps":
-            _draw_steps(axes, rows, looks, order)
+        axes.set_title(textwrap.fill(title, _TITLE), fontsize=9)
+        if figure.across == "step":
+            (_draw_steps if figure.drawn == "steps" else _draw_climb)(axes, rows, looks)
+            axes.set_yticks(range(len(order)), [str(value) for value in order])
+            axes.set_ylim(len(order) - 0.5, -0.5)
+            axes.set(xlabel=_Y[figure.drawn], ylabel="")
             _set_scale(axes, axes.xaxis, ends)
             return
         if figure.drawn == "relative":
@@ -165,7 +172,7 @@ def _draw_series(axes: Axes, rows: pd.DataFrame, looks: dict[str, Look], is_prin
             axes.vlines(known["place"], known["low"], known["high"], colors=[edge], linewidth=1.4, zorder=2)
 
 
-def _draw_steps(axes: Axes, rows: pd.DataFrame, looks: dict[str, Look], order: Sequence[Any]) -> None:
+def _draw_steps(axes: Axes, rows: pd.DataFrame, looks: dict[str, Look]) -> None:
     """A line of dots a step, the first on top; each dot a problem, with its interval."""
     axes.axvline(1, color=SENTINEL, linewidth=1.1, zorder=1)
     count = rows.groupby("place").cumcount()
@@ -176,9 +183,16 @@ def _draw_steps(axes: Axes, rows: pd.DataFrame, looks: dict[str, Look], order: S
         known = own[own["low"].notna()]
         axes.hlines(known["line"], known["low"], known["high"], colors=[colour], linewidth=0.8, alpha=0.7)
         sns.scatterplot(data=own, x="y", y="line", color=colour, marker=marker, s=16, linewidth=0, ax=axes)
-    axes.set_yticks(range(len(order)), [str(value) for value in order])
-    axes.set_ylim(len(order) - 0.5, -0.5)
-    axes.set(xlabel=_Y["steps"], ylabel="")
+
+
+def _draw_climb(axes: Axes, rows: pd.DataFrame, looks: dict[str, Look]) -> None:
+    """The time of each step, the first on top."""
+    for series, (colour, marker) in looks.items():
+        own = rows[rows["series"] == series].sort_values("place")
+        sns.lineplot(
+            data=own, x="y", y="place", color=colour, marker=marker, markersize=5.5, markeredgecolor=colour,
+            linewidth=1.2, orient="y", errorbar=None, estimator=None, legend=False, ax=axes,
+        )  # fmt: skip
 
 
 def _set_scale(axes: Axes, axis: Any, ends: tuple[float, float]) -> None:

@@ -10,8 +10,9 @@ from reports.studies.model import Against, Base, Cases, Figure, Series, Study, T
 NAME = "jia2012"
 KINDS = ("uint8C1", "uint8C4")
 FILTERS = Cases("laplace", types=KINDS)
+AT_ONE_SIZE = Cases("laplace", types=KINDS, sizes=("2560x2560",))
 COPIES = Cases("bandwidth", ("copy",), caches=("hot", "cold"))
-SUITE = "ladder"
+SUITE = NAME if NAME in LADDERS else "ladder"
 _NPP_DEVICES = "NVIDIA Tesla C1060 and C2050"
 
 
@@ -59,10 +60,10 @@ FIGURES = (
         "table-1",
         "Table 1",
         "The time of each step",
-        "times",
+        "climb",
         SUITE,
-        FILTERS,
-        "size",
+        AT_ONE_SIZE,
+        "step",
         STEPS,
         Against("the last step against the first", ((STEPS[-1].name, STEPS[0].name),)),
     ),
@@ -86,7 +87,7 @@ FIGURES = (
         "OpenCL over CUDA on each of its steps",
         "steps",
         SUITE,
-        FILTERS,
+        AT_ONE_SIZE,
         "step",
         STEPS,
         Against("OpenCL against CUDA, step by step"),

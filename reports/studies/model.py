@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Drawn = Literal["times", "shares", "relative", "steps", "widths", "devices", "nothing"]
+Drawn = Literal["times", "shares", "relative", "climb", "steps", "widths", "devices", "nothing"]
 """times: time of a call by type or size. shares: of the device's own measured bandwidth. relative: speed over
-that of a library. steps: OpenCL over CUDA on every rung of a ladder. widths: bandwidth by vector width.
-devices: a table of the devices alone. nothing: what cannot be redone."""
+that of a library. climb: time on every rung of a ladder. steps: OpenCL over CUDA on each. widths: bandwidth
+by vector width. devices: a table of the devices alone. nothing: what cannot be redone."""
 
 Across = Literal["type", "size", "width", "step"]
 Base = Literal["", "CUDA library", "OpenCL library", "NPP", "CPU library"]

@@ -54,6 +54,11 @@ class Hit:
     row: pd.Series[Any]
 
     @property
+    def at(self) -> str:
+        """What tells its place apart from all others."""
+        return self.place.key + self.place.physical
+
+    @property
     def key(self) -> tuple[str, str, str, str]:
         """What is equal of cases that can be compared."""
         return self.place.key, self.place.physical, str(self.row["problem"]), str(self.row["cache"])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reports import format as write
 from reports.ratios import Pair, pair_of
-from reports.studies.bases import WANTED, base_of
+from reports.studies.bases import WANTED, bases_of
 from reports.studies.claims import claimed
 from reports.studies.model import Figure, Printed
 from reports.studies.places import Hit
@@ -103,8 +103,9 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     points, lines, found = [], [], []
     notes = list(_left_to_the_host(hits))
     panel = _panels(figure, hits)
+    bases = bases_of(hits, figure.base)
     for hit in hits:
-        base = base_of(hit, figure.base)
+        base = bases[hit.at].of(hit) if hit.at in bases else None
         if base is None:
             continue
         pair = pair_of(hit.row, base.row, band)
@@ -127,6 +128,15 @@ def steps(_: Figure, hits: Sequence[Hit], band: float) -> Content:
     for hit, pair in judged:
         points.append(point(hit, hit.place.name, hit.series, pair.verdict, pair.gross, pair))
     return Content(points_of(points), time_rows(hits, judged), (), sides, notes)
+
+
+def climb(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
+    """Time of a call on each step, a series a side, a panel a device and kind of problem."""
+    panel = _panels(figure, hits)
+    points = [point(hit, panel(hit), hit.series, hit.side, hit.row["queue"] * 1e6) for hit in hits]
+    sides, notes, judged = _sides(hits, band)
+    found = tuple(_within(figure, hits, band))
+    return Content(points_of(points), time_rows(hits, judged), found, sides, notes)
 
 
 def widths(_: Figure, hits: Sequence[Hit], band: float) -> Content:
@@ -175,6 +185,7 @@ MAKERS: dict[str, Callable[[Figure, Sequence[Hit], float], Content]] = {
     "shares": shares,
     "relative": relative,
     "steps": steps,
+    "climb": climb,
     "widths": widths,
 }
 """What makes the content of a figure, by the way in which it is drawn."""
@@ -189,7 +200,7 @@ def _panels(figure: Figure, hits: Sequence[Hit]) -> Callable[[Hit], str]:
     shown = [column for column in told if column != figure.across]
 
     def name(hit: Hit) -> str:
-        side = [] if figure.drawn == "relative" else [hit.side]
+        side = [] if figure.drawn in ("relative", "climb") else [hit.side]
         return ", ".join((hit.place.name, *side, *(str(hit.row[column]) for column in shown)))
 
     return name
@@ -206,6 +217,7 @@ def _sides(
 
     What is only the ``before`` of a figure is in its table, and not in its sentence.
     """
+    others = bases_of([hit for hit in hits if not hit.place.has_cuda], "")
     cuda = {(*hit.key, hit.series): hit for hit in hits if hit.side.startswith("CUDA")}
     found, notes, judged = [], [], []
     for hit in hits:
@@ -215,7 +227,7 @@ def _sides(
         if other is not None:
             pair = pair_of(hit.row, other.row, band)
             against = "OpenCL against CUDA, kernel by kernel:"
-        elif not hit.place.has_cuda and (base := base_of(hit, "")):
+        elif not hit.place.has_cuda and hit.at in others and (base := others[hit.at].of(hit)):
             pair = pair_of(hit.row, base.row, band)
             against = f"no CUDA; OpenCL against {base.name}:"
             notes.append(f"{hit.place.name} has no CUDA: OpenCL is compared with {base.name}.")

@@ -249,7 +249,7 @@ def test_every_rung_of_the_filter_is_a_series() -> None:
     of = chapter("jia2012", run_of(*records, *npp, devices=devices))
     one = figure(of, "table-1")
     assert {line[4] for line in lines(one)} == {series.name for series in STEPS}
-    assert len(labels(one)) == 4
+    assert len(labels(one)) == 2
     last = 2 ** (len(STEPS) - 1)
     assert f"OpenCL faster in all 2 ({write.ratio(last)}x)" in one.says
     seven = figure(of, "figure-7")
@@ -258,6 +258,17 @@ def test_every_rung_of_the_filter_is_a_series() -> None:
     assert "then faster (1.12x to 4.47x, NVIDIA Tesla C1060 and C2050" in seven.says
     steps = figure(of, "steps")
     assert {line[-1] for line in lines(steps)} == {"faster"}
+
+
+def test_nothing_stands_in_where_the_library_has_some_of_the_problems() -> None:
+    """NPP has not every border: a chart with two libraries as 1 would compare what cannot be compared."""
+    both, ours = laplace(), laplace(output="sharpened")
+    devices = [device(name) | {"platform": "CUDA"} for name in ("cuda", "npp", "cupy")]
+    cases = [measured(1e-6, side, problem=image) for image in (both, ours) for side in ("cuda", "cupy")]
+    run = run_of(*cases, measured(4e-6, "npp", problem=both), devices=tuple(devices))
+    seven = figure(chapter("jia2012", run), "figure-7")
+    assert [line[6] for line in lines(seven)] == ["npp"]
+    assert seven.notes == ()
 
 
 def _filter_ladder() -> Iterator[Variant]:
