@@ -192,6 +192,20 @@ def test_several_runs_are_told_apart_where_a_figure_has_several() -> None:
     assert len(labels(three)) == 4
 
 
+def test_two_runs_of_one_file_name_and_device_are_never_compared_with_each_other() -> None:
+    problem = Reduction("sum", "uint32", (16384,))
+    before, after = LADDERS["pcl"].rungs[1:3]
+    first = run_of(measured(1e-6, problem=problem, variant=before))
+    second = run_of(measured(2e-6, problem=problem, variant=after))
+    seven = figure(
+        chapter("pcl", *(replace(run, path=Path("run.jsonl")) for run in (first, second))), "figure-7"
+    )
+    assert "Global-Stride against Local-Stride: then no number was printed" in seven.says
+    assert "OpenCL faster" not in seven.says
+    assert "OpenCL slower" not in seven.says
+    assert len({line[0] for line in lines(seven)}) == 2
+
+
 def test_a_device_without_cuda_is_compared_with_what_it_has() -> None:
     of = chapter("pcl", pcl_on_processor())
     four = figure(of, "figure-4")
