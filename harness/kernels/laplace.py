@@ -1,15 +1,18 @@
-"""The plan of a Laplace filter: one launch, a work-item to vector_width elements of rows_per_item rows."""
+"""The plan of a Laplace filter: a work-item to vector_width elements of rows_per_item rows."""
 
 from __future__ import annotations
 
 import math
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
+from harness.kernels.filter_values import FILTER_VALUES, shape_arguments
 from harness.kernels.geometry import laplace_groups
-from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace
 from harness.variants.axes import LaplaceVariant
 
@@ -21,25 +24,26 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 
 
 def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> KernelPlan:
-    """One launch that writes the filtered image, packed as the source is, into a buffer a source.
+    """What writes the filtered image, packed as the source is, into a buffer a source: one launch, after those
+    that the variant needs before it.
 
-    The shape of the launch follows from the image and the variant alone; how results are packed, from the
+    The shape of the launches follows from the image and the variant alone; how results are packed, from the
     device.
     """
-    nbytes = problem.height * problem.pitch * problem.element.itemsize
-    arguments = (
-        Source(),
-        Buffer("image"),
-        Scalar(problem.height, "uint32"),
-        Scalar(problem.row_elements, "uint32"),
-        Scalar(problem.pitch, "uint32"),
-    )
+    values = {axis: getattr(variant, axis) for axis in FILTER_VALUES}
+    parts = [FILTER_VALUES[axis][value].part(variant, problem) for axis, value in values.items()]
+    source = next((part.source for part in parts if part.source), Source())
+    arguments = (source, Buffer("image"), *shape_arguments(problem))
+    further = tuple(argument for part in parts for argument in part.arguments)
     group_size = (variant.group_width, variant.group_height)
+    launch = PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, (*arguments, *further))
+    image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
         files=_files(problem, variant),
-        macros=_macros(problem, variant, device),
-        buffers={"image": nbytes},
-        launches=(PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, arguments),),
+        macros=reduce(or_, (dict(part.macros) for part in parts), _macros(problem, variant, device)),
+        buffers=reduce(or_, (dict(part.buffers) for part in parts), image),
+        initial=reduce(or_, (dict(part.initial) for part in parts), {}),
+        launches=(*(each for part in parts for each in part.before), launch),
         result="image",
         result_dtype=problem.element.numpy,
         result_count=problem.height * problem.pitch,
@@ -57,7 +61,12 @@ def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
         "words",
         f"laplace/border/{border}",
         "laplace/window",
+        f"laplace/mask_memory/{variant.mask_memory}",
         f"laplace/border_code/{variant.border_code}",
+        f"laplace/pixels/{variant.pixels}",
+        "laplace/results",
+        f"laplace/stencil/{variant.stencil}",
+        f"laplace/scheme/{variant.scheme}",
         "laplace/laplace",
     )
 

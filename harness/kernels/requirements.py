@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
+from harness.kernels.filter_values import FILTER_VALUES
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down, num_groups
 from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
@@ -105,6 +106,9 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
 
 def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> list[str]:
     found = []
+    for axis, values in FILTER_VALUES.items():
+        name = getattr(variant, axis)
+        found += [f"{axis} {name}: {reason}" for reason in values[name].violations(variant, problem, device)]
     rows, loads = variant.rows_per_item, variant.loads_in_flight
     if rows % loads:
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")

@@ -45,8 +45,18 @@ Dialect = Literal["vendor", "portable"]
 """Whether a kernel may use what one vendor's compiler has, such as NVIDIA's PTX, or the language alone."""
 Accumulator = Literal["wide", "element"]
 """Whether a library adds in the problem's accumulator, or in the elements' own, narrower type."""
-BorderCode = Literal["branches", "select", "mapped"]
-"""How a pixel outside the image is found."""
+BorderCode = Literal["branches", "padded", "select", "mapped"]
+"""How a pixel outside the image is found: by if and else, in a copy of the image with a border around it, at
+an address selected before, or at addresses computed once, with one wide load of a work-item's own elements.
+"""
+Pixels = Literal["global", "local_tile"]
+"""Where a filter's neighbours are read: in global memory, or in the group's local memory."""
+Scheme = Literal["per_pixel", "march"]
+"""Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""
+Stencil = Literal["nine_terms", "unrolled", "symmetric"]
+"""How the mask is applied: a loop over its nine weights, the same written out, or by its symmetry."""
+MaskMemory = Literal["global", "constant", "inline"]
+"""Where the mask's weights are: in memory, or in the instructions."""
 
 
 def _listed(values: tuple[Any, ...]) -> str:
@@ -108,11 +118,15 @@ class LaplaceVariant:
     vector_width: elements a work-item (thread) loads and computes at once along a row. rows_per_item: rows
     that it computes one after the other, keeping in registers what the next ones need of them.
     loads_in_flight: rows loaded before the first of them is used, besides the two that the first result needs
-    above. group_width, group_height: shape of a work-group (block).
+    above. group_width, group_height: shape of a work-group (block). The other axes: see their types.
     """
 
     kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
     border_code: BorderCode = "branches"
+    pixels: Pixels = "global"
+    scheme: Scheme = "march"
+    stencil: Stencil = "symmetric"
+    mask_memory: MaskMemory = "inline"
     vector_width: Width = 1
     rows_per_item: _Rows = 1
     loads_in_flight: Loads = 1
@@ -211,7 +225,7 @@ def require_variant(variant: object) -> None:
 
 def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order, but for a
-    ``cache_hint`` that gives none and the dialect of vendors.
+    ``cache_hint`` that gives none, the dialect of vendors, and what is a filter's default.
     """
     last = (getattr(variant, axis, "") for axis in ("cache_hint", "dialect"))
     return " ".join((_label(variant), *(value for value in last if value not in ("", "none", "vendor"))))
@@ -229,7 +243,15 @@ def _label(variant: Variant) -> str:
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
         rows = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"
-        return f"{variant.border_code} w{variant.vector_width} {rows} {shape}"
+        text = f"{variant.border_code} w{variant.vector_width} {rows} {shape}"
+        usual = LaplaceVariant()
+        how = [
+            getattr(variant, axis)
+            for axis in ("pixels", "scheme", "stencil")
+            if getattr(variant, axis) != getattr(usual, axis)
+        ]
+        mask = [f"mask {variant.mask_memory}"] if variant.mask_memory != usual.mask_memory else []
+        return " ".join((text, *how, *mask))
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
     return "library" if variant.accumulator == "wide" else "library, sums in the element type"

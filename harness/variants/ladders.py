@@ -143,9 +143,34 @@ LADDERS: dict[str, Ladder] = {
             ),
         ),
         Ladder(
+            "jia2012",
+            "from nine global reads a pixel to constant and local memory, no branches, vectors and unrolling",
+            "jia2012, table 1, then this harness: by symmetry, in registers, down rows, in 16-byte loads",
+            _climb(
+                LaplaceVariant(scheme="per_pixel", stencil="nine_terms", mask_memory="global"),
+                ("mask_memory", "constant"),
+                ("pixels", "local_tile"),
+                # No branches, in the study's two ways.
+                ("border_code", "padded"),
+                ("border_code", "select"),
+                # Loads of 4, then 16 results a work-item.
+                ("vector_width", 4),
+                ("border_code", "mapped"),
+                ("rows_per_item", 4),
+                ("stencil", "unrolled"),
+                # What follows is not the study's.
+                ("mask_memory", "inline"),
+                ("stencil", "symmetric"),
+                ("scheme", "march"),
+                ("pixels", "global"),
+                ("loads_in_flight", 4),
+                ("vector_width", 16),
+            ),
+        ),
+        Ladder(
             "laplace_steps",
             "from one pixel a work-item with branches at the border to vectors in several rows",
-            "jia2012, the steps that the kernels have so far",
+            "this harness; a work-item keeps rows from the first step on, the study's steps are jia2012",
             _climb(
                 LaplaceVariant(),
                 ("border_code", "select"),

@@ -17,6 +17,15 @@ typedef struct {
   uint pitch;
 } image_t;
 
+inline image_t image_of(__global const STORED *source, uint height, uint row_elements, uint pitch) {
+  image_t image;
+  image.source = source;
+  image.height = height;
+  image.row_elements = row_elements;
+  image.pitch = pitch;
+  return image;
+}
+
 // Where element i of a window lies in its row, for an item whose own elements start at `column`.
 inline int column_of(int column, int i) {
   if (i < HALO) return column + i - CHANNELS;
@@ -64,4 +73,14 @@ inline bool is_outside(int at, int size) {
 
 inline __global const STORED *row_start(image_t image, int row) {
   return image.source + (ulong)(uint)row * image.pitch;
+}
+
+// One element, which may be of a pixel outside, from an address selected by ?: before.
+inline VALUE selected_element(image_t image, int row, int column) {
+  const VALUE inside = LOAD_AS(STORED, row_start(image, row_inside(image, row)) + column_inside(image, column));
+#if BORDER_IS_CONSTANT
+  return (is_outside(row, image.height) | is_outside(column, image.row_elements)) ? BORDER_VALUE : inside;
+#else
+  return inside;
+#endif
 }

@@ -123,11 +123,16 @@ def _sizes(point: Point, variant: LaplaceVariant) -> tuple[tuple[int, int], ...]
 
 
 def _borders() -> Iterator[Call]:
-    """Every border in every code on every number of channels: it is at borders that addresses go astray."""
+    """Every border in every code on every number of channels, in global memory and in a tile: it is at
+    borders that addresses go astray.
+    """
     widths = itertools.cycle(AXES["laplace"]["vector_width"])
-    for code, border, channels in itertools.product(AXES["laplace"]["border_code"], BORDERS, (1, 3, 4)):
+    axes = (AXES["laplace"][axis] for axis in ("pixels", "border_code"))
+    for pixels, code, border, channels in itertools.product(*axes, BORDERS, (1, 3, 4)):
         width = next(widths)
-        variant = LaplaceVariant(border_code=code, vector_width=width, group_width=4, group_height=2)
+        variant = LaplaceVariant(
+            border_code=code, pixels=pixels, vector_width=width, group_width=4, group_height=2
+        )
         yield Call(
             Laplace("eight", border, "laplacian", "uint8", 5, 4 * width // channels + 3, channels), variant
         )

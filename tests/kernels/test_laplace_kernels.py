@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +14,12 @@ import pytest
 from backends import Backend, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.laplace import plan
+from harness.kernels.plan import Buffer, Source
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.variants.axes import AXES, BorderCode, LaplaceVariant
+from harness.variants.axes import AXES, BorderCode, LaplaceVariant, label
+from harness.variants.ladders import LADDERS
 from tests.support.checks import Point, pairwise, require, spelled
 
 GPU = DeviceInfo(
@@ -31,18 +34,8 @@ IMAGE = Laplace("four", "replicate", "laplacian", "uint8", 33, 65)
 SPILLED_REGISTERS = 8
 """What ptxas may spill in the rare code for the last item of a row; an array in local memory is more."""
 
-POINTS = pairwise(
-    {
-        "border_code": BORDER_CODES,
-        "border": BORDERS,
-        "dtype": IMAGE_DTYPES,
-        "channels": (1, 3, 4),
-        "vector_width": AXES["laplace"]["vector_width"],
-        "rows": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
-        "mask": tuple(MASKS),
-        "output": OUTPUTS,
-    }
-)
+PIECES = ("border_code", "pixels", "scheme", "stencil", "mask_memory")
+"""The axes whose values are kernel files of the filter alone."""
 
 
 def problem_of(point: Point, height: int, width: int, border_value: float = 0.0) -> Laplace:
@@ -55,13 +48,33 @@ def variant_of(point: Point) -> LaplaceVariant:
     """The point's variant, in a group that is no multiple of anything in the images."""
     rows, loads = point["rows"]
     return LaplaceVariant(
-        border_code=point["border_code"],
+        **{axis: point[axis] for axis in PIECES},
         vector_width=point["vector_width"],
         rows_per_item=rows,
         loads_in_flight=loads,
         group_width=4,
         group_height=2,
     )
+
+
+def runs(point: Point) -> bool:
+    """Whether a GPU can run it."""
+    return not violations(variant_of(point), problem_of(point, 1, 1), GPU)
+
+
+POINTS = pairwise(
+    {
+        **{axis: AXES["laplace"][axis] for axis in PIECES},
+        "border": BORDERS,
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        "vector_width": AXES["laplace"]["vector_width"],
+        "rows": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
+        "mask": tuple(MASKS),
+        "output": OUTPUTS,
+    },
+    runs,
+)
 
 
 def edge_sizes(width: int) -> list[tuple[int, int]]:
@@ -86,6 +99,58 @@ def test_edges(own_backend: Backend, point: Point) -> None:
     for height, width in edge_sizes(point["vector_width"]):
         problem = problem_of(point, height, width, value)
         check(own_backend, problem, variant_of(point), problem.make_source(seed=width))
+
+
+@pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs, ids=label)
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 4), ("int16", 3), ("float32", 1)])
+def test_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, dtype: str, channels: int) -> None:
+    turns = itertools.cycle(itertools.product(BORDERS, MASKS, OUTPUTS))
+    for height, width in ((1, 1), (1, 35), (35, 1), (33, 70)):
+        border, mask, output = next(turns)
+        problem = Laplace(mask, border, output, dtype, height, width, channels, 7)
+        check(own_backend, problem, rung, problem.make_source(seed=width))
+
+
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs[:8], ids=label)
+def test_borders_on_the_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, border: str) -> None:
+    problem = Laplace("eight", border, "laplacian", "uint8", 11, 43, 3, 9)
+    check(own_backend, problem, rung, problem.make_source(seed=1))
+
+
+def test_the_study_begins_with_nine_reads_and_ends_in_the_shape_of_the_default() -> None:
+    first, *_, last = LADDERS["jia2012"].rungs
+    assert (first.pixels, first.stencil, first.scheme) == ("global", "nine_terms", "per_pixel")  # type: ignore[union-attr]
+    default = default_variant(replace(IMAGE, width=2560, height=2560), GPU)
+    assert replace(last, rows_per_item=4, group_height=4) == replace(default, cache_hint="none")  # type: ignore[call-arg]
+
+
+def test_padding_is_part_of_the_call() -> None:
+    planned = plan(replace(IMAGE, border="wrap"), LaplaceVariant(border_code="padded"), GPU)
+    assert [launch.kernel for launch in planned.launches] == ["pad", "laplace"]
+    assert planned.launches[0].arguments[0] == Source()
+    assert planned.launches[1].arguments[0] == planned.launches[0].arguments[1] == Buffer("padded")
+    assert planned.buffers["padded"] == (33 + 2) * (128 + 2 * 128)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"mask_memory": "global", "stencil": "nine_terms"},
+        {"mask_memory": "constant", "stencil": "nine_terms"},
+        {"mask_memory": "inline", "stencil": "unrolled"},
+        {"mask_memory": "global", "stencil": "unrolled"},
+    ],
+    ids=spelled,
+)
+@pytest.mark.parametrize("mask", ["four", "diagonal"])
+def test_single_terms_leave_out_pixels_of_weight_zero(
+    own_backend: Backend, mask: str, axes: dict[str, Any]
+) -> None:
+    problem = replace(IMAGE, mask=mask, dtype="float32")
+    image = problem.make_source(seed=1)
+    image[16, 32] = np.inf
+    check(own_backend, problem, LaplaceVariant(border_code="select", scheme="per_pixel", **axes), image)
 
 
 @pytest.mark.parametrize("border_code", BORDER_CODES)
@@ -160,10 +225,42 @@ def test_the_plan_covers_the_image() -> None:
             "2 rows an item are no multiple of 4 loads in flight",
         ),
         (replace(IMAGE, width=2**31), {}, "a row of 2147483648 elements"),
+        (
+            IMAGE,
+            {"pixels": "local_tile", "vector_width": 16, "rows_per_item": 8},
+            "pixels local_tile: a group's tile needs 33924 bytes of local memory, the device has 32768",
+        ),
+        (
+            IMAGE,
+            {"border_code": "mapped", "scheme": "per_pixel", "stencil": "nine_terms"},
+            "border_code mapped: reads whole rows, and the stencil nine_terms each neighbour by itself",
+        ),
+        (
+            IMAGE,
+            {"mask_memory": "constant"},
+            "stencil symmetric: the compiler must know the mask's weights (mask_memory inline), which are in "
+            "constant memory",
+        ),
+        (
+            IMAGE,
+            {"stencil": "unrolled"},
+            "scheme march: it adds up what whole rows contribute, as the stencil symmetric tells, unrolled "
+            "does not",
+        ),
+        (
+            IMAGE,
+            {"scheme": "per_pixel", "rows_per_item": 2, "loads_in_flight": 2},
+            "scheme per_pixel: it keeps no rows, of which 2 could be loads in flight",
+        ),
+        (
+            replace(IMAGE, height=2**20, width=2**17 - 128),
+            {"border_code": "padded"},
+            "border_code padded: the padded image of 137573433600 bytes is over the device's limit of",
+        ),
     ],
 )
-def test_violations(problem: Laplace, axes: dict[str, int], reason: str) -> None:
-    assert any(reason in found for found in violations(LaplaceVariant(**axes), problem, GPU))  # type: ignore[arg-type]
+def test_violations(problem: Laplace, axes: dict[str, Any], reason: str) -> None:
+    assert any(reason in found for found in violations(LaplaceVariant(**axes), problem, GPU))
 
 
 def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
@@ -206,10 +303,11 @@ def test_the_default_on_a_gpu_stays_in_registers(dtype: str, channels: int) -> N
 def test_every_piece_is_named_by_some_plan() -> None:
     folder = Path(__file__).parents[2] / "kernels_cl"
     pieces = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("laplace/**/*.cl")}
-    plans = [
-        plan(replace(IMAGE, border=border), LaplaceVariant(border_code=code), GPU)
-        for border in BORDERS
-        for code in BORDER_CODES
+    plans = [plan(replace(IMAGE, border=border), LaplaceVariant(), GPU) for border in BORDERS]
+    plans += [
+        plan(IMAGE, LaplaceVariant(**{axis: value}), GPU)
+        for axis in PIECES
+        for value in AXES["laplace"][axis]
     ]
     named = {file for planned in plans for file in planned.files}
     assert pieces == {file for file in named if file.startswith("laplace/")}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness.devices import PORTABLE_OPENCL, DeviceInfo
+from harness.kernels.filter_values import FILTER_VALUES
 from harness.kernels.requirements import VALUES, violations
 from harness.kernels.values import PACKED_OPS
 from harness.problems import OPS, Bandwidth, Empty, Laplace, Problem, Reduction
@@ -82,6 +83,8 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
 def test_each_value_has_one_row() -> None:
     for axis, rows in VALUES.items():
         assert set(rows) == set(AXES["reduction"][axis]), axis
+    for axis, filters in FILTER_VALUES.items():
+        assert set(filters) == set(AXES["laplace"][axis]), axis
 
 
 def _is_code(values: tuple[Any, ...]) -> bool:

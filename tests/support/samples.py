@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.kernels.requirements import OPENCL_ELEMENTS, violations
 from harness.kernels.values import TEXEL
-from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Reduction
+from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, PER_PROBLEM, Variant, group_items, variant_from_json
 from tests.support.checks import KERNELS, Point, pairwise
@@ -28,10 +28,11 @@ def variant_of(kind: str, point: Point) -> Variant:
 
 
 def _fits(point: Point) -> bool:
-    """Whether a Laplace variant is one: rows in whole loads, and a group that every device has room for."""
-    return point["rows_per_item"] % point["loads_in_flight"] == 0 and (
-        group_items(variant_of("laplace", point)) <= 256
-    )
+    """Whether a Laplace variant is one, of a group that every device has room for."""
+    variant = variant_of("laplace", point)
+    parameters = {name: point[name] for name in ("mask", "border", "output", "dtype", "channels")}
+    problem = Laplace(height=1, width=1, **parameters)
+    return not violations(variant, problem, LEAST) and group_items(variant) <= 256
 
 
 def _reduces(point: Point) -> bool:
@@ -42,6 +43,8 @@ def _reduces(point: Point) -> bool:
     )
 
 
+LEAST = replace(GPU, local_memory_bytes=2**15, compute_capability=90)
+"""A GPU of which only the local memory is short: OpenCL's least."""
 _WIDTHS = AXES["reduction"]["vector_width"]
 REDUCTIONS, WIDER = (
     pairwise(

@@ -6,6 +6,7 @@
 
 // Whether a row may end inside the last item's vector, so that the right neighbours lie in the vector, too.
 #define LAST_ITEM_DIFFERS (VECTOR_WIDTH > CHANNELS)
+#define READS_WORDS 1
 
 // NVIDIA's GPUs extract an element of a word, with its sign, by one instruction; compilers generate more.
 #define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
@@ -56,7 +57,16 @@ inline columns_t columns_of_item(image_t image, int column, int own) {
   return columns;
 }
 
+inline VALUE element(image_t image, int row, int column) {
+  return selected_element(image, row, column);
+}
+
+inline __global const STORED *row_to_read(image_t image, int row) {
+  return row_start(image, row_inside(image, row));
+}
+
 inline row_t load_row(image_t image, columns_t columns, int row) {
+  // Not by row_to_read: NVIDIA's compiler of CUDA then orders the loads otherwise.
   __global const STORED *start = row_start(image, row_inside(image, row));
   row_t loaded;
   loaded.own.words = load_words(start + columns.column, 0);

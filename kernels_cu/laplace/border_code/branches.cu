@@ -1,6 +1,7 @@
 // jia2012, basic form: each element is read by itself, and each read tests by if and else whether it lies outside.
 
 #define LAST_ITEM_DIFFERS 0
+#define READS_WORDS 0
 
 typedef struct {
   int column;

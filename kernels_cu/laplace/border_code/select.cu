@@ -1,6 +1,7 @@
 // jia2012, no branches: each element is read by itself, from an address selected by ?: before.
 
 #define LAST_ITEM_DIFFERS 0
+#define READS_WORDS 0
 
 typedef struct {
   int column;
@@ -15,12 +16,7 @@ __device__ inline columns_t columns_of_item(image_t image, int column, int own) 
 }
 
 __device__ inline VALUE element(image_t image, int row, int column) {
-  const VALUE inside = LOAD_AS(STORED, row_start(image, row_inside(image, row)) + column_inside(image, column));
-#if BORDER_IS_CONSTANT
-  return (is_outside(row, image.height) | is_outside(column, image.row_elements)) ? BORDER_VALUE : inside;
-#else
-  return inside;
-#endif
+  return selected_element(image, row, column);
 }
 
 __device__ inline row_t load_row(image_t image, columns_t columns, int row) {

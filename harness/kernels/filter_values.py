@@ -1,0 +1,172 @@
+"""What is known of the values of a filter's axes beside their kernel files: one class or row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from harness.devices import DeviceInfo
+from harness.kernels.geometry import laplace_groups
+from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source
+from harness.problems import Laplace
+from harness.problems.laplace import PITCH_ALIGNMENT
+from harness.variants import axes
+from harness.variants.axes import LaplaceVariant
+
+_WEIGHTS_BYTES: Final = 64
+"""Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a value adds to the plan of a filter.
+
+    That is macros, buffers with what they hold first, launches before the filter's, arguments behind its
+    others, and the source that it reads.
+    """
+
+    macros: Mapping[str, str | int] = field(default_factory=dict)
+    buffers: Mapping[str, int] = field(default_factory=dict)
+    initial: Mapping[str, bytes] = field(default_factory=dict)
+    before: tuple[PlannedLaunch, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    source: Argument | None = None
+
+
+class FilterValue:
+    """A value that every device and problem can have, beside every value of the other axes."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        """Why ``device`` cannot have this value in ``variant`` on ``problem``; nothing where it can."""
+        return iter(())
+
+    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+        """What it adds to the plan."""
+        return Part()
+
+
+class _Mapped(FilterValue):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if variant.pixels == "global" and variant.stencil != "symmetric":
+            yield f"reads whole rows, and the stencil {variant.stencil} each neighbour by itself"
+
+
+class _Padded(FilterValue):
+    """A launch before the filter's copies the source into an image with a border; it is part of each call."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        nbytes = self._nbytes(problem)
+        if nbytes > device.max_allocation_bytes:
+            limit = device.max_allocation_bytes
+            yield f"the padded image of {nbytes} bytes is over the device's limit of {limit}"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+        arguments = (Source(), Buffer("padded"), *shape_arguments(problem))
+        group_size = (variant.group_width, variant.group_height)
+        pad = PlannedLaunch("pad", laplace_groups(problem, variant), group_size, arguments)
+        return Part(
+            macros={"PADDING": self._padding(problem)},
+            buffers={"padded": self._nbytes(problem)},
+            before=(pad,),
+            source=Buffer("padded"),
+        )
+
+    @staticmethod
+    def _padding(problem: Laplace) -> int:
+        """Elements on each side of a row: at least a pixel, and rows stay aligned."""
+        return PITCH_ALIGNMENT // problem.element.itemsize
+
+    def _nbytes(self, problem: Laplace) -> int:
+        pitch = problem.pitch + 2 * self._padding(problem)
+        return (problem.height + 2) * pitch * problem.element.itemsize
+
+
+BORDER_CODES: Final[dict[axes.BorderCode, FilterValue]] = {
+    "branches": FilterValue(),
+    "padded": _Padded(),
+    "select": FilterValue(),
+    "mapped": _Mapped(),
+}
+
+
+class _LocalTile(FilterValue):
+    """A group's results and one pixel more on each side lie in local memory, as elements of the image."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        width = variant.group_width * variant.vector_width + 2 * problem.channels
+        height = variant.group_height * variant.rows_per_item + 2
+        nbytes = width * height * problem.element.itemsize
+        if nbytes > device.local_memory_bytes:
+            limit = device.local_memory_bytes
+            yield f"a group's tile needs {nbytes} bytes of local memory, the device has {limit}"
+
+
+PIXELS: Final[dict[axes.Pixels, FilterValue]] = {"global": FilterValue(), "local_tile": _LocalTile()}
+
+
+class _Symmetric(FilterValue):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if variant.mask_memory != "inline":
+            yield (
+                "the compiler must know the mask's weights (mask_memory inline), which are in "
+                f"{variant.mask_memory} memory"
+            )
+
+
+STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
+    "nine_terms": FilterValue(),
+    "unrolled": FilterValue(),
+    "symmetric": _Symmetric(),
+}
+
+
+class _PerPixel(FilterValue):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if variant.loads_in_flight > 1:
+            yield f"it keeps no rows, of which {variant.loads_in_flight} could be loads in flight"
+
+
+class _March(FilterValue):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if variant.stencil != "symmetric":
+            yield (
+                "it adds up what whole rows contribute, as the stencil symmetric tells, "
+                f"{variant.stencil} does not"
+            )
+
+
+SCHEMES: Final[dict[axes.Scheme, FilterValue]] = {"per_pixel": _PerPixel(), "march": _March()}
+
+
+class _GlobalMask(FilterValue):
+    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+        centre, edge, corner = problem.coefficients
+        weights = np.array([corner, edge, corner, edge, centre, edge, corner, edge, corner])
+        held = weights.astype(problem.accumulator).tobytes().ljust(_WEIGHTS_BYTES, b"\0")
+        return Part(
+            buffers={"weights": _WEIGHTS_BYTES}, initial={"weights": held}, arguments=(Buffer("weights"),)
+        )
+
+
+MASK_MEMORIES: Final[dict[axes.MaskMemory, FilterValue]] = {
+    "inline": FilterValue(),
+    "constant": FilterValue(),
+    "global": _GlobalMask(),
+}
+
+FILTER_VALUES: Final[Mapping[str, Mapping[Any, FilterValue]]] = {
+    "mask_memory": MASK_MEMORIES,
+    "border_code": BORDER_CODES,
+    "pixels": PIXELS,
+    "stencil": STENCILS,
+    "scheme": SCHEMES,
+}
+"""The axes of a filter that are folders, in the order in which a source has their files."""
+
+
+def shape_arguments(problem: Laplace) -> tuple[Scalar, ...]:
+    """What a kernel is told of an image: its height, the elements of a row and those up to the next row."""
+    return tuple(Scalar(value, "uint32") for value in (problem.height, problem.row_elements, problem.pitch))

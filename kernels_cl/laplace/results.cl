@@ -1,0 +1,44 @@
+// Sums as results of the image's type, saturated where they exceed it.
+
+// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
+#define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
+
+typedef union {
+  words_t words;
+  VECTOR_OF(STORED) vector;
+#if PACKS
+  uint packed[VECTOR_BYTES / 4];
+#endif
+} results_t;
+
+#if SATURATES
+#define SATURATED(value) max(min(value, SPLAT(VALUE, HIGHEST)), SPLAT(VALUE, LOWEST))
+#else
+#define SATURATED(value) (value)
+#endif
+
+inline results_t results_of(VECTOR_OF(VALUE) sums) {
+  results_t results;
+#if PACKS
+  values_t values;
+  values.vector = sums;
+#pragma unroll
+  for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
+    uint word;
+#if HIGHEST == 255
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(word) : "r"(values.at[4 * i + 3]), "r"(values.at[4 * i + 2]));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %0;" : "+r"(word) : "r"(values.at[4 * i + 1]), "r"(values.at[4 * i]));
+#elif HIGHEST == 65535
+    asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(word) : "r"(values.at[2 * i + 1]), "r"(values.at[2 * i]));
+#elif HIGHEST == 32767
+    asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(word) : "r"(values.at[2 * i + 1]), "r"(values.at[2 * i]));
+#else
+#error "results of this type cannot be packed"
+#endif
+    results.packed[i] = word;
+  }
+#else
+  EACH_COMPONENT COMPONENT(results.vector) = CONVERT(STORED, SATURATED(COMPONENT(sums)));
+#endif
+  return results;
+}

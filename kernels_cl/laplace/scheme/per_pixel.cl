@@ -1,0 +1,12 @@
+// Each result is computed by itself, from all the pixels that it needs: nothing is kept for the next row's.
+
+inline void filter_rows(image_t image, __global STORED *results, int column, int own,
+                        int top PIXELS_PARAMETERS MASK_PARAMETERS) {
+  const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);
+#pragma unroll 1
+  for (int row = top; row < top + ROWS_PER_ITEM; ++row) {
+    if (row >= image.height) return;
+    const results_t result = results_of(sum_at(pixels, row MASK_ARGUMENTS));
+    store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+  }
+}

@@ -1,0 +1,38 @@
+// Each work-item reads from global memory whatever it needs, as border_code says.
+
+#define PIXELS_LOCALS
+#define PIXELS_PARAMETERS
+#define PIXELS_ARGUMENTS
+#define SHARE_PIXELS(column, top)
+#define ROW_END_DIFFERS LAST_ITEM_DIFFERS
+
+typedef struct {
+  image_t image;
+  columns_t columns;
+} pixels_t;
+
+typedef row_t loaded_t;
+
+__device__ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXELS_PARAMETERS) {
+  pixels_t pixels;
+  pixels.image = image;
+  pixels.columns = columns_of_item(image, column, own);
+  return pixels;
+}
+
+__device__ inline loaded_t load_pixels(pixels_t pixels, int row) {
+  return load_row(pixels.image, pixels.columns, row);
+}
+
+__device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
+  return window_of(pixels.image, pixels.columns, row, loaded);
+}
+
+__device__ inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along) {
+  values_t values;
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    values.at[i] = element(pixels.image, row, pixels.columns.column + i + along * CHANNELS);
+  }
+  return values.vector;
+}

@@ -1,0 +1,38 @@
+// A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
+
+__device__ inline void filter_rows(image_t image, STORED *results, int column, int own,
+                                   int top PIXELS_PARAMETERS MASK_PARAMETERS) {
+  const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);
+  // Every load is issued before the first use: the two rows above the first step's, and those of the first step.
+  int row = top;
+  const loaded_t first = load_pixels(pixels, row - 1);
+  const loaded_t second = load_pixels(pixels, row);
+  loaded_t loaded[LOADS_IN_FLIGHT];
+#pragma unroll
+  for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k);
+
+  // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
+  VECTOR_OF(VALUE) pending = outer_terms(neighbours_of(window_at(pixels, row - 1, first)));
+  neighbours_t neighbours = neighbours_of(window_at(pixels, row, second));
+  VECTOR_OF(VALUE) above = outer_terms(neighbours);
+  VECTOR_OF(VALUE) inner = inner_terms(neighbours);
+  EACH_COMPONENT COMPONENT(pending) += COMPONENT(inner);
+
+#pragma unroll 1
+  for (int done = 0; done < ROWS_PER_ITEM; done += LOADS_IN_FLIGHT) {
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k, ++row) {
+      neighbours = neighbours_of(window_at(pixels, row + 1, loaded[k]));
+      const VECTOR_OF(VALUE) outer = outer_terms(neighbours);
+      inner = inner_terms(neighbours);
+      EACH_COMPONENT COMPONENT(pending) += COMPONENT(outer);
+      const results_t result = results_of(pending);
+      EACH_COMPONENT COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
+      above = outer;
+      if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+    }
+    if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
+#pragma unroll
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k);
+  }
+}
