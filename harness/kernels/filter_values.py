@@ -64,7 +64,7 @@ class _Padded(FilterValue):
             yield f"the padded image of {nbytes} bytes is over the device's limit of {limit}"
 
     def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
-        arguments = (Source(), Buffer("padded"), *shape_arguments(problem))
+        arguments: tuple[Argument, ...] = (Source(), Buffer("padded"), *shape_arguments(problem))
         group_size = (variant.group_width, variant.group_height)
         pad = PlannedLaunch("pad", laplace_groups(problem, variant), group_size, arguments)
         return Part(

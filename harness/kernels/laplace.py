@@ -24,8 +24,9 @@ _PIXEL_LOADS = {1: "uint", 2: "uint2", 4: "uint4"}
 
 
 def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> KernelPlan:
-    """What writes the filtered image, packed as the source is, into a buffer a source: one launch, after those
-    that the variant needs before it.
+    """What writes the filtered image, packed as the source is, into a buffer a source.
+
+    That is one launch, after those that the variant needs before it.
 
     The shape of the launches follows from the image and the variant alone; how results are packed, from the
     device.

@@ -243,15 +243,15 @@ def _label(variant: Variant) -> str:
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"
         rows = f"rows{variant.rows_per_item} l{variant.loads_in_flight}"
-        text = f"{variant.border_code} w{variant.vector_width} {rows} {shape}"
         usual = LaplaceVariant()
-        how = [
-            getattr(variant, axis)
-            for axis in ("pixels", "scheme", "stencil")
-            if getattr(variant, axis) != getattr(usual, axis)
+        pieces = [
+            (variant.pixels, usual.pixels),
+            (variant.scheme, usual.scheme),
+            (variant.stencil, usual.stencil),
+            (f"mask {variant.mask_memory}", f"mask {usual.mask_memory}"),
         ]
-        mask = [f"mask {variant.mask_memory}"] if variant.mask_memory != usual.mask_memory else []
-        return " ".join((text, *how, *mask))
+        unusual = (value for value, default in pieces if value != default)
+        return " ".join((f"{variant.border_code} w{variant.vector_width} {rows} {shape}", *unusual))
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
     return "library" if variant.accumulator == "wide" else "library, sums in the element type"

@@ -1,9 +1,9 @@
-// The 3x3 Laplace filter: a work-item computes VECTOR_WIDTH elements of ROWS_PER_ITEM rows. It uses, of the files before
-// it:
+// The 3x3 Laplace filter: a work-item computes VECTOR_WIDTH elements of ROWS_PER_ITEM rows. It uses, of the files
+// before it:
 //   image_t             a source with its height, row length and pitch (window)
 //   MASK_PARAMETERS, MASK_ARGUMENTS   what the mask's weights add to parameters and arguments (mask_memory/)
 //   PIXELS_LOCALS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
-//   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/, by border_code/ and border/)
+//   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   ROW_END_DIFFERS     whether the last item of a row is compiled separately (pixels/)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 

@@ -63,6 +63,12 @@ def reduction_of(point: Point) -> tuple[Reduction, Variant]:
     return Reduction(parameters["op"], parameters["dtype"], (parameters["size"],)), variant
 
 
+def laplace_of(point: Point) -> tuple[Laplace, Variant]:
+    """A point's filter, and its variant."""
+    parameters, variant = point_of("laplace", point)
+    return Laplace(**parameters), variant
+
+
 def _violations(problem: Problem, variant: Variant) -> list[str]:
     return violations(variant, problem, GPU)
 
@@ -77,9 +83,10 @@ def samples() -> list[tuple[Problem, Variant]]:
     ]
     axes = {"mask": list(MASKS), "border": BORDERS, "output": OUTPUTS, "dtype": IMAGE_DTYPES}
     sizes = {"channels": (1, 3, 4), "height": (1, 17, 8192), "width": (1, 33, 8192)}
-    for point in pairwise({**axes, **sizes, **AXES["laplace"]}):
-        parameters, variant = point_of("laplace", point)
-        found.append((Laplace(**parameters), variant))
+    filters = {**axes, **sizes, **AXES["laplace"]}
+    found += [
+        laplace_of(point) for point in pairwise(filters, lambda point: not _violations(*laplace_of(point)))
+    ]
     for point in pairwise(
         {"direction": DIRECTIONS, "dtype": list(DTYPES), "size": SIZES, **AXES["bandwidth"]}
     ):

@@ -1,6 +1,6 @@
 // jia2012, no branches by padding: a kernel before the filter copies the image into one with a border, so that the
-// filter reads without a test. Rows begin with PADDING elements, of which the last CHANNELS are the border's, and have as
-// many behind them.
+// filter reads without a test. Rows begin with PADDING elements, of which the last CHANNELS are the border's, and as
+// many follow them.
 
 #define LAST_ITEM_DIFFERS 0
 #define READS_WORDS 1

@@ -1,5 +1,5 @@
-// jia2012, basic form: a loop over the mask, which reads each of the nine neighbours by itself. A weight of 0 leaves its
-// pixels out where 0 times them may be NaN.
+// jia2012, basic form: a loop over the mask, which reads each of the nine neighbours by itself. A weight of 0 leaves
+// its pixels out where 0 times them may be NaN.
 
 __device__ inline VECTOR_OF(VALUE) sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
   VECTOR_OF(VALUE) sum;
