@@ -36,8 +36,10 @@ from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
     AXES,
     BandwidthVariant,
+    BorderCode,
     LaplaceVariant,
     LaunchVariant,
+    Pixels,
     ReductionVariant,
     Variant,
     label,
@@ -127,8 +129,11 @@ def _borders() -> Iterator[Call]:
     borders that addresses go astray.
     """
     widths = itertools.cycle(AXES["laplace"]["vector_width"])
-    axes = (AXES["laplace"][axis] for axis in ("pixels", "border_code"))
-    for pixels, code, border, channels in itertools.product(*axes, BORDERS, (1, 3, 4)):
+    codes = AXES["laplace"]["border_code"]
+    points: list[tuple[Pixels, BorderCode, str, int]]
+    points = [("global", *point) for point in itertools.product(codes, BORDERS, (1, 3, 4))]
+    points += [("local_tile", *point) for point in itertools.product(codes, BORDERS, (3,))]
+    for pixels, code, border, channels in points:
         width = next(widths)
         variant = LaplaceVariant(
             border_code=code, pixels=pixels, vector_width=width, group_width=4, group_height=2

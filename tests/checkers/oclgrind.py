@@ -69,7 +69,7 @@ EXPECTED = {
 def checked(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The calls under Oclgrind."""
     command = [str(OCLGRIND), *OPTIONS, sys.executable, "-m", "tests.checkers.calls", "--backend", "opencl"]
-    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=600)
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, timeout=900)
 
 
 def reports(stderr: str) -> list[str]:
