@@ -12,11 +12,9 @@ KINDS = ("uint8C1", "uint8C4")
 FILTERS = Cases("laplace", types=KINDS)
 AT_ONE_SIZE = Cases("laplace", types=KINDS, sizes=("2560x2560",))
 COPIES = Cases("bandwidth", ("copy",), caches=("hot", "cold"))
-SUITE = NAME if NAME in LADDERS else "ladder"
 _NPP_DEVICES = "NVIDIA Tesla C1060 and C2050"
 
-
-_LADDER = LADDERS.get(NAME, LADDERS["laplace_steps"])
+_LADDER = LADDERS[NAME]
 STEPS = tuple(
     Series(text if place else "basic", label(rung))
     for place, (rung, text) in enumerate(zip(_LADDER.rungs, _LADDER.labels, strict=True))
@@ -31,7 +29,7 @@ def _over(name: str, number: str, base: Base, text: str, then: tuple[Then, ...])
         number,
         f"The fastest form by size and kind of image; {base} is 1",
         "relative",
-        SUITE,
+        NAME,
         FILTERS,
         "size",
         (FASTEST,),
@@ -55,13 +53,13 @@ def _cpu() -> tuple[Then, ...]:
 
 
 FIGURES = (
-    Figure("section-5", "Section 5", "The devices", "devices", suite=SUITE),
+    Figure("section-5", "Section 5", "The devices", "devices", suite=NAME),
     Figure(
         "table-1",
         "Table 1",
         "The time of each step",
         "climb",
-        SUITE,
+        NAME,
         AT_ONE_SIZE,
         "step",
         STEPS,
@@ -86,7 +84,7 @@ FIGURES = (
         "Not in the study",
         "OpenCL over CUDA on each of its steps",
         "steps",
-        SUITE,
+        NAME,
         AT_ONE_SIZE,
         "step",
         STEPS,
