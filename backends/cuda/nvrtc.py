@@ -65,9 +65,9 @@ def compile_cubin(source: str, capability: tuple[int, int], cache: Path | None =
     return cubin
 
 
-def compile_source(source: str, capability: tuple[int, int]) -> Compiled:
-    """As :func:`compile_cubin`, always compiling, with the compiler's log."""
-    return _compile(source, options(capability), "CUBIN")
+def compile_source(source: str, capability: tuple[int, int], more: tuple[str, ...] = ()) -> Compiled:
+    """As :func:`compile_cubin`, always compiling, with ``more`` options and the compiler's log."""
+    return _compile(source, (*options(capability), *more), "CUBIN")
 
 
 def compile_ptx(source: str, capability: tuple[int, int]) -> str:

@@ -13,10 +13,10 @@ import pyopencl as cl
 
 from backends.base import Prepared
 from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
+from backends.common.ptxas_log import ptxas_resources
 from backends.errors import BuildError
 from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, without_event
-from backends.opencl.ptxas_log import ptxas_resources
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
 from harness.kernels.plan import PlannedLaunch
 from harness.kernels.source import Dialect

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import harness
-from harness.cli import exporting, machine, measuring, reading, source_view
+from harness.cli import compiled_view, exporting, machine, measuring, reading, source_view
 from harness.cli.mistakes import FAILURE, INTERRUPTED, USAGE, MistakeError
 from harness.cli.streams import Remembered, remembered, tell_broken, tell_closed
 
@@ -35,6 +35,7 @@ app.command("chart")(exporting.chart)
 app.command("devices")(machine.devices)
 app.command("list")(machine.list_things)
 app.command("source")(source_view.source)
+app.command("compile")(compiled_view.compile_kernels)
 app.command("doctor")(machine.doctor)
 
 

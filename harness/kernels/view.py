@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from harness.devices import PORTABLE_OPENCL, DeviceInfo
+from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble
+from harness.kernels.targets import CPU, GPU
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -32,46 +33,7 @@ from harness.variants.ladders import LADDERS
 
 Kind = Literal["gpu", "cpu"]
 
-_GPU = DeviceInfo(
-    backend="opencl",
-    index=0,
-    name="an assumed GPU, sm_90",
-    platform="",
-    vendor="",
-    driver="",
-    kind="gpu",
-    compute_units=132,
-    memory_bytes=2**36,
-    max_allocation_bytes=2**36,
-    local_memory_bytes=48 * 2**10,
-    max_group_size=1024,
-    cache_bytes=50 * 2**20,
-    sub_group_width=32,
-    float64=True,
-    physical="",
-    orders_groups=True,
-    awaits_groups=True,
-    compute_capability=90,
-    shuffles=True,
-    max_texels=2**27,
-    atomics64=True,
-    portable=PORTABLE_OPENCL,
-)
-_ASSUMED: Final[Mapping[Kind, DeviceInfo]] = {
-    "gpu": _GPU,
-    "cpu": replace(
-        _GPU,
-        name="an assumed processor",
-        kind="cpu",
-        compute_units=8,
-        max_group_size=4096,
-        sub_group_width=1,
-        compute_capability=0,
-        awaits_groups=False,
-        shuffles=False,
-        vector_elements=64,
-    ),
-}
+_ASSUMED: Final[Mapping[Kind, DeviceInfo]] = {"gpu": GPU, "cpu": CPU}
 
 _SIZES = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _CHANNELS = re.compile(r"\b(u?int(?:8|16)|float32)C([0-9])\b")

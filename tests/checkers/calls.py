@@ -30,6 +30,7 @@ from backends.common import kernel_backend
 from harness.kernels import source as sources
 from harness.kernels.defaults import default_variant
 from harness.kernels.source import Dialect
+from harness.kernels.targets import KERNELS
 from harness.kernels.values import TEXEL
 from harness.problems import BORDERS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
@@ -45,7 +46,7 @@ from harness.variants.axes import (
     label,
 )
 from harness.variants.ladders import LADDERS
-from tests.support.checks import KERNELS, Point
+from tests.support.checks import Point
 from tests.support.compiling import NVIDIA
 from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
 

@@ -25,10 +25,10 @@ from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.source import assemble
+from harness.kernels.targets import AMD, KERNELS
 from harness.problems import Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import Variant
-from tests.support.checks import KERNELS
 from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 CLANG = shutil.which("clang")
@@ -50,17 +50,6 @@ OPTIONS = (
     *("-Wno-unknown-warning-option", "-Wno-bitwise-instead-of-logical"),
 )
 
-_AMD = replace(
-    NVIDIA,
-    backend="opencl",
-    name="an AMD GPU",
-    compute_capability=0,
-    orders_groups=False,
-    awaits_groups=False,
-    max_group_size=256,
-    portable=PORTABLE_OPENCL,
-)
-
 TARGETS: dict[str, tuple[DeviceInfo, tuple[str, ...]]] = {
     "NVIDIA": (
         replace(NVIDIA, backend="opencl", nontemporal=False, portable=PORTABLE_OPENCL),
@@ -68,11 +57,11 @@ TARGETS: dict[str, tuple[DeviceInfo, tuple[str, ...]]] = {
         ("--target=nvptx64-nvidia-cuda", *_to_clang("-target-cpu", "sm_86"), "-D__NV_CL_C_VERSION=120"),
     ),
     "AMD, sub-groups of 64": (
-        replace(_AMD, sub_group_width=64),
+        AMD,
         ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a"),
     ),
     "AMD, sub-groups of 32": (
-        replace(_AMD, sub_group_width=32),
+        replace(AMD, sub_group_width=32),
         ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1030"),
     ),
 }

@@ -14,10 +14,10 @@ from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.source import Dialect, assemble
+from harness.kernels.targets import KERNELS
 from harness.problems import Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import Variant
-from tests.support.checks import KERNELS
 from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 from tests.support.machines import CPU
 

@@ -12,10 +12,11 @@ import pytest
 from backends import Backend
 from backends.base import Prepared
 from backends.common.kernel_backend import PreparedPlan
+from harness.kernels.targets import KERNELS
 from harness.problems import Array, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, PER_PROBLEM, Finish, ReductionVariant
-from tests.support.checks import KERNELS, require, skipping
+from tests.support.checks import require, skipping
 
 POCL = "Portable Computing Language"
 NAN_BITS = {"float16": 0x7E01, "float32": 0x7FC00001, "float64": 0x7FF8000000000001}

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 
 from backends import Backend, Unsupported
-from harness.problems import OPS, Array, Laplace, Problem, Reduction
+from harness.problems import Array, Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
 Point = dict[str, Any]
 Axes = Mapping[str, Sequence[Any]]
 Pair = tuple[tuple[str, Any], ...]
-
-KERNELS = tuple({(row.kernel, row.term): op for op, row in reversed(OPS.items())}.values())[::-1]
-"""The operations with kernels of their own: what the others differ in happens on the host."""
 
 
 def key_of(value: Any, place: int, is_highest: bool) -> np.uint64:

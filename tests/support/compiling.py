@@ -9,6 +9,7 @@ import pytest
 from backends.cuda.nvidia import device_info
 from harness.devices import DeviceInfo
 from harness.kernels.requirements import violations
+from harness.kernels.targets import KERNELS
 from harness.problems import (
     BORDERS,
     DIRECTIONS,
@@ -22,7 +23,7 @@ from harness.problems import (
 )
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, Variant, variant_from_json
-from tests.support.checks import KERNELS, Point, pairwise, spelled
+from tests.support.checks import Point, pairwise, spelled
 
 NVIDIA = device_info(
     "cuda",

@@ -6,30 +6,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.devices import DeviceInfo
+from harness.kernels import targets
 
-GPU = DeviceInfo(
-    backend="opencl",
-    index=0,
+GPU = replace(
+    targets.GPU,
     name="Big GPU",
     platform="Vendor CUDA",
     vendor="Vendor",
     driver="1.0",
-    kind="gpu",
     compute_units=108,
-    memory_bytes=2**36,
     max_allocation_bytes=2**34,
-    local_memory_bytes=48 * 2**10,
-    max_group_size=1024,
     cache_bytes=40 * 2**20,
-    sub_group_width=32,
-    float64=True,
     physical="0000:3b:00.0",
-    orders_groups=True,
-    awaits_groups=True,
-    shuffles=True,
-    atomics64=True,
-    max_texels=2**27,
+    compute_capability=0,
+    portable={},
 )
 SMALL_GPU = replace(
     GPU,

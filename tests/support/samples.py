@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from harness.kernels.requirements import OPENCL_ELEMENTS, violations
+from harness.kernels.targets import KERNELS
 from harness.kernels.values import TEXEL
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, PER_PROBLEM, Variant, group_items, variant_from_json
-from tests.support.checks import KERNELS, Point, pairwise
+from tests.support.checks import Point, pairwise
 from tests.support.machines import GPU
 
 FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)

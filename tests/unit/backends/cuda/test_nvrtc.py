@@ -15,6 +15,7 @@ from backends.errors import BuildError
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.source import assemble
+from harness.kernels.targets import KERNELS
 from harness.problems import (
     DIRECTIONS,
     IMAGE_DTYPES,
@@ -26,7 +27,6 @@ from harness.problems import (
 )
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import LaunchVariant, Variant
-from tests.support.checks import KERNELS
 from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.opencl.ptxas_log import ptxas_resources
+from backends.common.ptxas_log import ptxas_resources
 
 LOG = """
 ptxas info    : 0 bytes gmem

@@ -1,4 +1,4 @@
-"""What NVIDIA's assembler says of a kernel in the build log of OpenCL (``-cl-nv-verbose``)."""
+"""What NVIDIA's assembler says of a kernel in a build log: OpenCL's (``-cl-nv-verbose``), or NVRTC's."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def ptxas_resources(log: str, kernel: str) -> tuple[int | None, int | None]:
     CUDA counts the same bytes as a kernel's local size. The log is empty where the driver took the program
     from its own cache.
     """
-    for match in _PROPERTIES.finditer(log):
-        if match["kernel"] == kernel:
-            registers, stack = _REGISTERS.search(match["text"]), _STACK.search(match["text"])
-            return registers and int(registers[1]), stack and int(stack[1])
-    return None, None
+    text = properties(log, kernel)
+    registers, stack = _REGISTERS.search(text), _STACK.search(text)
+    return registers and int(registers[1]), stack and int(stack[1])
+
+
+def properties(log: str, kernel: str) -> str:
+    """The lines of a log that are about one kernel; empty where there are none."""
+    return next((match["text"] for match in _PROPERTIES.finditer(log) if match["kernel"] == kernel), "")

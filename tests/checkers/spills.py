@@ -1,0 +1,46 @@
+"""What our defaults take of GPUs that are not here, by their compilers: ``tox -e clang``.
+
+A default whose registers are spilled to memory is slow. It takes minutes, so this file is named not to be
+among the functional tests; nothing is run on any of those GPUs.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.errors import BackendUnavailable
+from harness.cli.compiled_view import compiled
+from harness.kernels.targets import TARGETS, Case, Target, cases, targets
+from harness.kernels.view import problem_from_text, variant_of
+
+SCALAR_SPILLS = {("gfx1100, waves of 32", "norm_l1 int8 2560x2560")}
+"""Defaults whose registers of a sub-group are spilled, to registers of work-items: docs/known-issues.md."""
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.label)
+def test_no_default_spills(target: Target) -> None:
+    defaults = [case for case in cases(target.device) if case.name.endswith("default")]
+    assert len(defaults) > 100
+    try:
+        kernels = compiled(target, defaults)["kernels"]
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+    assert len(kernels) >= len(defaults)
+    assert [row for row in kernels if "error" in row or row["spills"] or row["stack_bytes"]] == []
+    scalar = {(target.label, row["problem"]) for row in kernels if row["scalar_spills"]}
+    assert scalar == {known for known in SCALAR_SPILLS if known[0] == target.label}
+
+
+@pytest.mark.parametrize(("name", "wave"), [("gfx1100", 64), ("sm_75", 32)])
+def test_spills_are_seen(name: str, wave: int) -> None:
+    """Many vectors of 16 in flight, which no register file holds."""
+    [target] = targets(name, wave)
+    problem = problem_from_text("minmax float64")
+    axes = {"vector_width": 16, "loads_in_flight": 8, "group_size": 1024 if target.language == "cu" else 256}
+    variant = variant_of(problem, target.device, axes)
+    try:
+        [row] = compiled(target, [Case(problem, "much in flight", variant)])["kernels"]
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+    assert row["spills"] > 0
+    assert row["stack_bytes"] > 0
