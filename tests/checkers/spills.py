@@ -15,6 +15,7 @@ from harness.kernels.view import problem_from_text, variant_of
 
 KNOWN = {
     "gfx1100, waves of 32": {"norm_l1 int8 2560x2560"},
+    "gfx1201, waves of 32": {"norm_l1 int8 2560x2560"},
     "sm_120, waves of 32": {
         "product float32 2560x2560",
         "sum float32 2560x2560",
