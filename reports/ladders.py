@@ -35,7 +35,9 @@ HEADINGS = (
 )
 _TIMES = 2
 """A gain from here on is told as a multiple."""
-_NUMBERS, _ABOVE, _BELOW, _STEP, _BAR = 150, 20, 16, 13, 11
+_WHOLE_PERCENT = 10
+"""From here on a gain has no decimals: there is not the room."""
+_NUMBERS, _ABOVE, _BELOW, _STEP, _BAR = 160, 20, 16, 13, 11
 """Of a waterfall, in units of a panel: width of the column of numbers; heights."""
 
 
@@ -101,7 +103,9 @@ def brought(gain: Ratio) -> str:
 
 
 def _percent(ratio: float) -> str:
-    return f"{(ratio - 1) * 100:+.1f}".replace("-", "\N{MINUS SIGN}")
+    value = (ratio - 1) * 100
+    digits = 1 if abs(value) < _WHOLE_PERCENT else 0
+    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def rungs_of(climb: Climb, problem: str) -> list[Rung]:
@@ -156,7 +160,7 @@ def _waterfall(climb: Climb, problem: Any) -> Markup:
             ends = sorted((at(before[rung.device]) if rung.device in before else 0.0, at(rung.seconds)))
             style = f"s{numbers[rung.backend] % COLOURS}"
             panel.box(ends[0], y, ends[1] - ends[0], _BAR - 2, style, f"{rung.device}, {step}: {rung.told}")
-            panel.text(WIDTH - _NUMBERS + 4, y + _BAR - 2, rung.told)
+            panel.text(WIDTH - _NUMBERS + 4, y + _BAR - 2, rung.told, "n")
             before[rung.device] = rung.seconds
             y += _BAR
     if math.isfinite(limit):

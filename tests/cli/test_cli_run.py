@@ -46,7 +46,7 @@ def test_a_suite_without_a_block_for_the_devices_is_told(harness: Harness) -> No
     assert "suite bandwidth has nothing to run here" in shown.err
 
 
-NOTHING_FOR_NUMPY = {"bandwidth", "huge", "launch", "libraries_huge", "limits"}
+NOTHING_FOR_NUMPY = {"bandwidth", "dialects", "huge", "launch", "libraries_huge", "limits"}
 """Suites with nothing in them for the reference on a processor."""
 
 

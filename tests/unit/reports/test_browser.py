@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import reports
-from harness.results.runfile import Run
 from tests.support.html import HOSTILE
+from tests.support.recorded import run_of as recorded
 from tests.support.report_data import cpu_run, gpu_run, record, reduction, run_of
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -138,21 +138,28 @@ def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser) -> None:
     assert mark > 250
 
 
-@pytest.mark.parametrize("run", [gpu_run(), cpu_run()], ids=["gpu", "cpu"])
-def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, run: Run) -> None:
-    browser = Browser(tmp_path, reports.render(run, "harness run quick"))
-    wide, panels = browser.find(
+RUNS = {"gpu": gpu_run, "cpu": cpu_run, "ladders": lambda: recorded("h200-yan2011")}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, name: str) -> None:
+    browser = Browser(tmp_path, reports.render(RUNS[name](), "harness run quick"))
+    wide, over, high = browser.find(
         """
         document.querySelectorAll("details").forEach((each) => { each.open = true; });
         document.querySelectorAll("details.data").forEach(tableOf);
         const texts = [...document.querySelectorAll("svg.panel text")].filter((each) => each.textContent);
-        return [document.documentElement.scrollWidth, Math.min(...texts.map((each) =>
-          each.getBoundingClientRect().height))]
+        const right = (each) => each.getBoundingClientRect().right;
+        const over = (each) => right(each) - right(each.closest("svg"));
+        const most = texts.reduce((a, b) => (over(b) > over(a) ? b : a));
+        return [document.documentElement.scrollWidth, [over(most), most.textContent],
+                Math.min(...texts.map((each) => each.getBoundingClientRect().height))]
         """,
         width=TELEPHONE,
     )
     assert wide <= TELEPHONE
-    assert panels >= 9, "pixels that the smallest text of a chart is high"
+    assert over[0] <= 2, "pixels by which the text of a chart leaves it"
+    assert high >= 9, "pixels that the smallest text of a chart is high"
 
 
 def test_hostile_strings_are_inert_in_a_browser(tmp_path: Path) -> None:

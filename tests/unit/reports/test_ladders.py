@@ -146,3 +146,21 @@ def test_no_two_backends_look_alike() -> None:
     looks = re.findall(r'<path d="([^"]+)" class="m (s\d)"', legend)
     assert len(set(looks)) == len({shape for shape, _ in looks}) == len(names) <= len(SHAPES)
     assert re.findall(r"</svg>([^<]+)<", legend) == names
+
+
+def test_every_prefix_of_a_run_makes_a_page() -> None:
+    """As a run that was ended leaves it: whatever rung or side is missing."""
+    run = climbed(SIZES[:1])
+    for count in range(len(run.records) + 1):
+        page = reports.render(run_of(*run.records[:count], devices=DEVICES), "harness run tutorial")
+        assert ("What each step brings" in page) == (count >= len(run.records) - 2)
+
+
+def test_all_registered_libraries_at_once_have_a_place_on_the_page() -> None:
+    libraries = [name for name, entry in REGISTRY.items() if entry.role == "library"]
+    problem = Reduction("sum", "uint32", (SIZES[0],))
+    beside = [record(name, problem, (2 + place) * 1e-6) for place, name in enumerate(libraries)]
+    run = run_of(*climbed(SIZES[:1]).records, *beside, devices=(*BOTH, *map(device, libraries)))
+    page = reports.render(run, "harness run tutorial")
+    assert all(f"</svg>{name}</li>" in page for name in libraries)
+    assert all(name not in panel for panel in waterfalls(*climbs(frame(run))) for name in libraries)
