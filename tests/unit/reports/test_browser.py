@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 import reports
+from harness.results.runfile import Run
 from tests.support.html import HOSTILE
 from tests.support.recorded import run_of as recorded
 from tests.support.report_data import cpu_run, gpu_run, record, reduction, run_of
@@ -138,7 +140,11 @@ def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser) -> None:
     assert mark > 250
 
 
-RUNS = {"gpu": gpu_run, "cpu": cpu_run, "ladders": lambda: recorded("h200-yan2011")}
+RUNS: dict[str, Callable[[], Run]] = {
+    "gpu": gpu_run,
+    "cpu": cpu_run,
+    "ladders": lambda: recorded("h200-yan2011"),
+}
 
 
 @pytest.mark.parametrize("name", RUNS)
