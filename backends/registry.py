@@ -149,7 +149,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "OpenCV's CUDA module (cv2.cuda)",
             packages=("opencv-*", *_NVRTC, *_CUPTI),
-            by_hand="build OpenCV from source with WITH_CUDA and opencv_contrib",
+            by_hand="build OpenCV with CUDA: backends/libraries/opencv_cuda_build.sh",
         ),
         Entry(
             "opencv_opencl",

@@ -1,6 +1,7 @@
 """The OpenCV backend on CUDA, a library baseline: the functions of ``cv2.cuda``, where cv2 was built with it.
 
-Wheels are not. A reduction's call waits for its value on the host, so that there is no gate.
+Wheels are not; opencv_cuda_build.sh beside this file builds it. A reduction's call waits for its value on the
+host, so that there is no gate.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class OpenCvCudaBackend(DriverBackend):
         if not (_cuda and _cuda.getCudaEnabledDeviceCount() > 0):
             raise BackendUnavailable(
                 f"OpenCV {cv2.__version__} was built without CUDA, or finds no device",
-                "build it from source with WITH_CUDA and opencv_contrib",
+                "build it from source: backends/libraries/opencv_cuda_build.sh",
             )
         return super()._device_count()
 
