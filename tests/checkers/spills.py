@@ -16,6 +16,17 @@ from harness.kernels.view import problem_from_text, variant_of
 KNOWN = {
     "gfx1100, waves of 32": {"norm_l1 int8 2560x2560"},
     "gfx1201, waves of 32": {"norm_l1 int8 2560x2560"},
+    "sm_90, waves of 32": {
+        "norm_l1 int64 2560x2560",
+        "laplacian four replicate uint8C1 2560x2560",
+        "laplacian four reflect uint8C1 2560x2560",
+    },
+    "sm_100, waves of 32": {
+        "product float32 2560x2560",
+        "sum float32 2560x2560",
+        "laplacian four constant(0) uint16C1 2560x2560",
+        "laplacian four constant(0) int16C1 2560x2560",
+    },
     "sm_120, waves of 32": {
         "product float32 2560x2560",
         "sum float32 2560x2560",
