@@ -12,6 +12,7 @@ from backends.base import Backend
 from backends.common.caches import use_writable_caches
 from backends.errors import BackendUnavailable
 from harness.devices import DeviceInfo
+from harness.explain import extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Entry:
     @property
     def remedy(self) -> str:
         """How to install what it needs."""
-        return self.by_hand or f"pip install 'opencl-cuda-harness[{self.name}]'"
+        return self.by_hand or extra(self.name)
 
 
 _POCL = ("pyopencl", "pocl-binary-distribution")

@@ -27,6 +27,11 @@ def unknown(what: str, value: object, known: Iterable[object]) -> str:
     return f"{what} {_SHORT.repr(value)} is unknown; allowed are {', '.join(names)}{hint}"
 
 
+def extra(name: str) -> str:
+    """How to install what an extra brings. The project is on no package index: its checkout is installed."""
+    return f"in a checkout of the harness, pip install '.[{name}]'"
+
+
 def mistakes(
     error: ValidationError, model: type[BaseModel] | None = None, arguments: Sequence[str] = ()
 ) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pandas as pd
 from pytest_benchmark.stats import Stats
 
+from harness.explain import extra
 from harness.results.record import Record
 from harness.results.runfile import Run, strict_json
 from harness.results.statistics import usable
@@ -54,8 +55,7 @@ def to_parquet(run: Run) -> bytes:
         records_table(run).to_parquet(file, engine="pyarrow", index=False)
     except ImportError as error:
         raise LacksPackageError(
-            "Parquet needs pyarrow: python -m pip install 'opencl-cuda-harness[parquet]'; "
-            "or export to csv, which needs nothing"
+            f"Parquet needs pyarrow: {extra('parquet')}; or export to csv, which needs nothing"
         ) from error
     return file.getvalue()
 

@@ -57,7 +57,7 @@ def test_parquet_without_its_package_names_the_extra(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     shown = harness("export", run_file, "--to", "my.parquet")
     assert shown.code == 2
-    assert "pip install 'opencl-cuda-harness[parquet]'" in shown.err
+    assert "pip install '.[parquet]'" in shown.err
     assert not Path("my.parquet").exists()
 
 

@@ -194,7 +194,9 @@ def cpu_run() -> Run:
                 record("numpy", problem, slower, note="host-bound: no gate", location="host", cache=cache)
             )
     missing = {
-        "cuda": "cuda: No module named 'pycuda'; what to do: pip install 'opencl-cuda-harness[cuda]'",
+        "cuda": (
+            "cuda: No module named 'pycuda'; what to do: in a checkout of the harness, pip install '.[cuda]'"
+        ),
         "cupy": "cupy: No module named 'cupy'",
     }
     devices = [device(name, 0, "cpu-haswell-AMD EPYC", "cpu") for name in ("opencl", "numpy")]

@@ -36,7 +36,7 @@ def test_a_library_whose_import_fails_costs_its_backend_only(
 
     monkeypatch.setattr(registry, "import_module", import_module)
     found = available()
-    why = f"opencv: it cannot be imported: {type(error).__name__}: {error}; what to do: pip install "
+    why = f"opencv: it cannot be imported: {type(error).__name__}: {error}; what to do: in a checkout"
     assert str(found.pop("opencv")).startswith(why)
     before.pop("opencv")
     assert found.keys() == before.keys()
@@ -93,7 +93,7 @@ def test_the_extras_that_an_extra_takes_exist() -> None:
 @pytest.mark.parametrize("name", REGISTRY)
 def test_a_remedy_installs_the_extra_or_says_what_else_to_do(name: str) -> None:
     entry = REGISTRY[name]
-    assert entry.remedy == entry.by_hand or f"opencl-cuda-harness[{name}]'" in entry.remedy
+    assert entry.remedy == entry.by_hand or f"pip install '.[{name}]'" in entry.remedy
     assert entry.by_hand or EXTRAS[name]
 
 

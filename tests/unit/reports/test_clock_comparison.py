@@ -140,7 +140,7 @@ def test_a_pair_says_what_else_differs(changes: dict[str, Any], expected: list[s
 
 
 def test_the_provenance_of_a_library_marks_its_pairs() -> None:
-    kernels = [{"kernel": "cub"}] * 3
+    kernels = [{"kernel": "cub", "num_groups": (1,), "group_size": (256,)}] * 3
     library = record("cupy", reduction(), 9e-6)
     library = replace(library, provenance={**library.provenance, "kernels": kernels, "calls_per_result": 2})
     own = record("opencl", reduction(), 8e-6)
