@@ -5,7 +5,6 @@ The published numbers are hollow and dashed, in panels of their own, or hatched 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,8 +24,6 @@ from reports.studies.model import Figure
 from reports.svg import SENTINEL, one_panel
 
 _WIDTH, _HEIGHT, _LINE = 4.3, 2.9, 0.24
-_TITLE = 46
-"""Letters of a line of a panel's title."""
 _MARKERS: Final = "osD^vPX*<>pdhH"
 _COLOURS = (0, 1, 2, 3, 4, 5, 7, 9)
 """Of seaborn's colour-blind palette those that are seen on white and on black."""
@@ -66,10 +63,18 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure's panels as SVG elements, and its legend."""
+class Drawn:
+    """One panel: its title, which the page breaks where it has to, and the SVG element."""
 
-    panels: tuple[Markup, ...]
+    title: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure's panels and its legend."""
+
+    panels: tuple[Drawn, ...]
     keys: tuple[Key, ...]
 
 
@@ -96,10 +101,11 @@ def drawing(
     }
     panels = []
     for number, (title, rows) in enumerate(data.groupby("op", sort=False)):
-        draw = _panel(figure, rows, looks, order, spans, str(title), ends[rows["device"].iloc[0]])
+        draw = _panel(figure, rows, looks, order, spans, ends[rows["device"].iloc[0]])
         height = 0.9 + _LINE * len(order) if figure.across == "step" else _HEIGHT
         label = f"{figure.number}, {title}: {figure.title}"
-        panels.append(Markup(one_panel(draw, _WIDTH, height, f"{name}-{number}", label)))
+        svg = Markup(one_panel(draw, _WIDTH, height, f"{name}-{number}", label))
+        panels.append(Drawn(str(title), svg))
     return Drawing(tuple(panels), tuple(_keys(looks, bool(points["printed"].any()), spans)))
 
 
@@ -124,12 +130,11 @@ def _ends(figure: Figure, data: pd.DataFrame, spans: Sequence[Span]) -> tuple[fl
 
 def _panel(
     figure: Figure, rows: pd.DataFrame, looks: dict[str, Look], order: Sequence[Any], spans: Sequence[Span],
-    title: str, ends: tuple[float, float],
+    ends: tuple[float, float],
 ) -> Callable[[Axes], None]:  # fmt: skip
     is_printed = bool(rows["printed"].any())
 
     def draw(axes: Axes) -> None:
-        axes.set_title(textwrap.fill(title, _TITLE), fontsize=9)
         if figure.across == "step":
             (_draw_steps if figure.drawn == "steps" else _draw_climb)(axes, rows, looks)
             axes.set_yticks(range(len(order)), [str(value) for value in order])

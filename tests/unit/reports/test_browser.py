@@ -2,68 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
-from html import unescape
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import reports
 from harness.results.runfile import Run
+from reports.page import page
+from tests.support.browser import BROWSER, DESK, MISSING, TELEPHONE, Browser
 from tests.support.html import HOSTILE
 from tests.support.recorded import run_of as recorded
 from tests.support.report_data import cpu_run, gpu_run, record, reduction, run_of
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed: apt-get install chromium")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=MISSING)
 
-_LIMIT_SECONDS = 120
-TELEPHONE, DESK = 390, 1280
-
-AROUND = """<!DOCTYPE html><body><iframe style="border:0;width:{width}px;height:900px" src="page.html{at}">
-</iframe>
-<script>
-addEventListener("message", (told) => document.body.setAttribute("data-told", told.data))
-</script>"""
-WITHIN = """<script>const told = () => {{ {code} }};
-addEventListener("load", () => parent.postMessage(JSON.stringify(told()), "*"))</script>"""
 ROWS = '[...document.getElementById("{table}").querySelectorAll("tbody tr")].map((row) => row.textContent)'
-
-
-class Browser:
-    """Shows one page, and tells what a piece of script finds there."""
-
-    def __init__(self, folder: Path, text: str) -> None:
-        self.folder = folder
-        self.text = text
-
-    def find(self, code: str, at: str = "", width: int = DESK, dark: bool = False) -> Any:
-        """What ``code`` returns within the page, opened at a fragment. Nothing may complain meanwhile."""
-        # The page's policy lets no other script run.
-        page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", self.text)
-        (self.folder / "page.html").write_text(page + WITHIN.format(code=code), encoding="utf-8")
-        (self.folder / "around.html").write_text(AROUND.format(width=width, at=at), encoding="utf-8")
-        dom = self.show("around.html", dark=dark)
-        found = re.search(r'data-told="([^"]*)"', dom)
-        assert found, dom[-2000:]
-        return json.loads(unescape(found[1]))
-
-    def show(self, name: str, at: str = "", dark: bool = False) -> str:
-        """The document once it is loaded."""
-        command = [
-            str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-            f"--user-data-dir={self.folder / 'profile'}", "--virtual-time-budget=5000",
-            *(["--blink-settings=preferredColorScheme=0"] if dark else []),
-            "--dump-dom", f"{(self.folder / name).as_uri()}{at}",
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=True)
-        assert "CONSOLE" not in done.stderr, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +101,36 @@ RUNS: dict[str, Callable[[], Run]] = {
     "cpu": cpu_run,
     "ladders": lambda: recorded("h200-yan2011"),
 }
+
+
+LONG_NAME = "NVIDIA RTX PRO 6000 Blackwell MAX-Q WORKSTATION EDITION"
+
+
+def renamed(run: Run, name: str) -> Run:
+    """A run whose devices have another name."""
+    devices = [{**device, "name": name} for device in run.environment["devices"]]
+    return replace(run, environment={**run.environment, "devices": devices})
+
+
+@pytest.mark.parametrize("width", [DESK, TELEPHONE])
+def test_no_text_of_a_studys_charts_is_cut(tmp_path: Path, width: int) -> None:
+    """Titles too, of a device with a long name."""
+    run = renamed(recorded("h200-yan2011"), LONG_NAME)
+    over, shown = Browser(tmp_path, page([run], [""], studies=["yan2011"])).find(
+        """
+        const shown = [...document.querySelectorAll("svg.chart text, .redone .title")];
+        const cut = (each) => {
+            const inner = each.getBoundingClientRect();
+            const outer = (each.closest("svg") || each.parentElement).getBoundingClientRect();
+            return inner.left < outer.left - 1 || inner.right > outer.right + 1
+                || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+        };
+        return [shown.filter(cut).map((each) => each.textContent), shown.map((each) => each.textContent)]
+        """,
+        width=width,
+    )
+    assert over == []
+    assert f"{LONG_NAME}, 2560x2560: the fastest CUDA library = 1" in shown
 
 
 @pytest.mark.parametrize("name", RUNS)

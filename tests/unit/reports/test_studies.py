@@ -64,7 +64,7 @@ def lines(of: Shown) -> list[list[str]]:
 def labels(of: Shown) -> list[str]:
     """What the panels of a chart say to those who cannot see them."""
     assert of.drawing
-    return [re.findall(r'aria-label="([^"]*)"', panel)[0] for panel in of.drawing.panels]
+    return [re.findall(r'aria-label="([^"]*)"', panel.svg)[0] for panel in of.drawing.panels]
 
 
 def on_processor(*records: Record) -> Run:
@@ -139,7 +139,7 @@ def test_published_numbers_are_never_among_the_measured() -> None:
     assert labels(of)[0].startswith("Tables 5 and 6, Published: NVIDIA Tesla C2050: OpenCV's CUDA = 1")
     assert all("Published" not in each for each in labels(of)[1:])
     assert of.drawing
-    assert "stroke-dasharray" in of.drawing.panels[0]
+    assert "stroke-dasharray" in of.drawing.panels[0].svg
     assert of.drawing.keys[-1].text == "hollow, dashed: published"
     assert of.printed
     assert not any("C2050" in cell for line in lines(of) for cell in line)
