@@ -25,7 +25,8 @@ def write_report(
     runs: Sequence[Run], output: Path, band: float | None = None, studies: Sequence[str] = ()
 ) -> Path:
     """Writes the page of ``runs``, a section each, into a file of ``output`` that is named by them, and
-    returns its path. ``output/index.html`` becomes the list of all pages there, the newest run first.
+    returns its path. Pictures of the runs go beside it as PNG files. ``output/index.html`` becomes the list
+    of all pages there, the newest run first.
 
     Each file is replaced in one step: who reads it meanwhile sees the old page or the new one, never a half.
     A page of other runs with the same name stays: the new one gets a number.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -42,6 +41,7 @@ from reports.launch_cost import launch_table
 from reports.libraries import library_table, pick_heats, pick_table, picks
 from reports.overview import Heat, Overview, overviews
 from reports.panels import Mark, forest, ratio_ticks
+from reports.pictures import Agreement, Picture, agreement, pictures, write_pictures
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
 from reports.saturation import Figure, backend_legend, saturation, widths
@@ -58,8 +58,6 @@ _TITLE = 2
 """The place of a cell's note among its parts."""
 _MARKED = ("†", "‡", "!", "≈")
 """Texts that end so have a note, which is told where there is no script, too."""
-
-_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,8 @@ class Section:
     worth: Table
     bandwidth: Sequence[Figure]
     widths: Sequence[Figure]
-    pictures: Mapping[str, Sequence[Mapping[str, str]]]
+    pictures: Mapping[str, Sequence[Picture]]
+    agreement: Agreement | None
     records: Table
     counts: Sequence[tuple[str, int]]
     measured: int
@@ -163,6 +162,7 @@ def write_page(runs: Sequence[Run], output: Path, band: float = BAND, studies: S
     target = pages.page_path(runs, output)
     with replacing(target) as file:
         file.write_text(text, encoding="utf-8")
+    write_pictures(target, runs)
     with replacing(output / pages.INDEX) as file:
         file.write_text(_index(output), encoding="utf-8")
     return target
@@ -247,7 +247,8 @@ def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float
         worth=steps_table(climbed),
         bandwidth=_bandwidth(name, table, memory_rates(run.environment)),
         widths=_widths(table),
-        pictures=_pictures(run.images),
+        pictures=pictures(run, table),
+        agreement=agreement(table),
         records=record_table(table),
         counts=status_counts(table),
         measured=int((table["status"] == "ok").sum()),
@@ -346,26 +347,6 @@ def _rows(table: Table) -> str:
             "\t".join(" ".join(text.split()) for text in [*(cell.text for cell in line.cells), *notes])
         )
     return "\n".join(lines)
-
-
-def _pictures(images: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
-    """The run's crops by the backend and device that made them; what is no PNG keeps only its caption."""
-    groups: dict[str, list[dict[str, str]]] = {}
-    for image in images:
-        texts = {key: write.plain(image.get(key) or "") for key in ("title", "backend", "device", "caption")}
-        png = str(image.get("png") or "")
-        picture = {**texts, "png": png if _is_png(png) else ""}
-        own = texts["device"].startswith(f"{texts['backend']}:")
-        who = texts["device"] if own else f"{texts['backend']} {texts['device']}"
-        groups.setdefault(who.strip(), []).append(picture)
-    return groups
-
-
-def _is_png(text: str) -> bool:
-    try:
-        return base64.b64decode(text, validate=True).startswith(_PNG)
-    except (binascii.Error, ValueError):
-        return False
 
 
 def _missing(environment: Mapping[str, Any]) -> list[tuple[str, str, str]]:

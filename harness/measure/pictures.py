@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.measure.photograph import source_image
-from harness.problems import Laplace, Problem
+from harness.problems import OUTPUTS, Laplace, Problem
 from harness.problems.base import Array
 
 SIDE = 256
@@ -19,16 +19,16 @@ SIDE = 256
 
 
 def pictures(problems: Iterable[Problem], photograph: Path | None) -> list[dict[str, str]]:
-    """The middle of the photograph, and what the reference makes of it for the first problem of each output.
+    """The middle of the photograph, and what the reference makes of it: its Laplacian, and sharpened. Of each
+    output by the first problem of it; where there is none, by the first of the other.
 
     Plain data, as a run file's lines of images; none where no problem is a Laplace filter.
     """
-    of_output: dict[str, Laplace] = {}
-    for problem in problems:
-        if isinstance(problem, Laplace):
-            of_output.setdefault(problem.output, problem)
+    filters = [problem for problem in problems if isinstance(problem, Laplace)]
     found: dict[str, tuple[Laplace, Array]] = {}
-    for output, problem in of_output.items():
+    for output in OUTPUTS if filters else ():
+        own = (problem for problem in filters if problem.output == output)
+        problem = next(own, replace(filters[0], output=output))
         # One pixel more on each side, so that the border is not in the picture unless it is the image's.
         height, width = (min(side, SIDE + 2) for side in (problem.height, problem.width))
         middle = replace(problem, height=height, width=width)

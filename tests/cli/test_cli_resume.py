@@ -187,7 +187,7 @@ def test_resuming_adds_no_picture_twice(harness: Harness) -> None:
     assert harness("run", "tiny.toml", "--backend", "numpy", "--run", "my.jsonl").code == 0
     path = Path("my.jsonl")
     pictures = load_run(path).images
-    assert len(pictures) == 2
+    assert len(pictures) == 3
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:-1]), encoding="utf-8")
     assert harness("run", "--resume", path).code == 0

@@ -96,7 +96,13 @@ def test_run_with_aphotograph(harness: Harness) -> None:
     assert shown.code == 0, shown.err
     run = load_run("my.jsonl")
     assert run.records[-1].case.problem.label.endswith("20x30")
-    assert {image["title"] for image in run.images} >= {"laplacian"}
+    titles = ["original", "laplacian", "sharpened"]
+    assert [image["title"] for image in run.images] == titles
+    folder = Path("reports/generated")
+    assert {path.name for path in folder.glob("*.png")} == {f"my-{title}.png" for title in titles}
+    page = (folder / "my.html").read_text(encoding="utf-8")
+    assert "All of numpy:0 agree bit for bit" in page
+    assert "The middle of photo.png, by the reference" in page
 
 
 def test_a_photograph_that_nothing_would_filter_is_refused(harness: Harness) -> None:

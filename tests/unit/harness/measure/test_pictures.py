@@ -65,10 +65,20 @@ def test_one_picture_of_each_output_and_of_the_original() -> None:
 
 def test_a_picture_of_a_small_image_is_all_of_it() -> None:
     problem = Laplace("four", "wrap", "laplacian", "uint8", 5, 7)
-    original, filtered = pictures.pictures([problem], None)
+    original, filtered, _ = pictures.pictures([problem], None)
     source = source_image(problem)
     assert (pixels(original["png"]) == source).all()
     assert (pixels(filtered["png"]) == problem.reference(source)).all()
+
+
+def test_a_filter_of_one_output_is_seen_with_the_other() -> None:
+    problem = Laplace("eight", "wrap", "sharpened", "uint8", 30, 20)
+    *_, laplacian, sharpened = pictures.pictures([problem], None)
+    source = source_image(problem)
+    other = Laplace("eight", "wrap", "laplacian", "uint8", 30, 20)
+    assert (laplacian["caption"], sharpened["caption"]) == (other.label, problem.label)
+    assert (pixels(laplacian["png"]) == other.reference(source)).all()
+    assert (pixels(sharpened["png"]) == problem.reference(source)).all()
 
 
 def test_without_a_filter_there_is_no_picture() -> None:
