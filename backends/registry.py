@@ -22,7 +22,7 @@ class Entry:
     ``name``: of its extra in ``pyproject.toml`` and of its environment of tox, too. ``path``: where its class
     is. ``role``: reference, opencl, cuda (the two sides of the ratio) or library (a baseline). ``packages``:
     those whose versions a run records; a star stands for any ending. ``by_hand``: how to get what the extra
-    does not install.
+    alone does not install.
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
     ``narrow_sums``: whether its plain call adds narrow floats in their own type; it is measured so, too.
@@ -43,6 +43,7 @@ class Entry:
         return self.by_hand or extra(self.name)
 
 
+_BUILD_PYCUDA = f"{extra('cuda')}, then python -m backends.cuda.install_pycuda"
 _POCL = ("pyopencl", "pocl-binary-distribution")
 _NVRTC = ("cuda-bindings", "nvidia-cuda-nvrtc")
 _CUPTI = ("cupti-python", "nvidia-cuda-cupti*")
@@ -71,6 +72,7 @@ REGISTRY: dict[str, Entry] = {
             "cuda",
             "hand-written CUDA C++ through pycuda",
             packages=("pycuda", *_NVRTC, *_CUPTI),
+            by_hand=_BUILD_PYCUDA,
         ),
         Entry(
             "cupy",
@@ -103,6 +105,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "pycuda.gpuarray's reductions",
             packages=("pycuda", *_NVRTC, *_CUPTI),
+            by_hand=_BUILD_PYCUDA,
             by_default=False,
         ),
         Entry(
