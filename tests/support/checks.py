@@ -145,19 +145,21 @@ def expected_types(problem: Reduction) -> tuple[type[Any], ...]:
 def pairwise(values: Axes, valid: Callable[[Point], bool] = lambda _: True) -> list[Point]:
     """Few points of the product of ``values`` such that each pair of values of two axes is in one of them.
 
-    Greedy, the same for the same input: every pair not yet met starts a point; the other axes take, of a few
-    random draws, the one that meets most new pairs. Pairs that ``valid`` never lets through are left out.
+    Greedy, the same for the same input: every pair not yet met is put into points found before, which are
+    mostly valid with it, and into random draws; the one that meets most new pairs is taken. Pairs that
+    ``valid`` never lets through are left out.
     """
     draw = random.Random(0)
     names = list(values)
     wanted = {pair for a, b in itertools.combinations(names, 2) for pair in _product((a, b), values)}
-    points = []
+    points: list[Point] = []
     for pair in sorted(wanted, key=repr):
         if pair not in wanted:
             continue
         fixed = dict(pair)
-        drawn = ({name: draw.choice(values[name]) for name in names} | fixed for _ in range(200))
-        candidates = list(itertools.islice(filter(valid, drawn), 30))
+        known = (point | fixed for point in draw.sample(points, min(len(points), 30)))
+        drawn = ({name: draw.choice(values[name]) for name in names} | fixed for _ in range(40))
+        candidates = [*filter(valid, known), *itertools.islice(filter(valid, drawn), 10)]
         if candidates:
             best = max(candidates, key=lambda point: len(_pairs(point) & wanted))
             wanted -= _pairs(best)
