@@ -1,7 +1,7 @@
 """Builds and installs pycuda, which has no wheels: ``python -m backends.cuda.install_pycuda``.
 
 ``pip install pycuda`` stops without a CUDA toolkit, and beside one that lacks cuRAND. This needs the driver
-and a C++ compiler alone: without a toolkit the headers come from NVIDIA's wheels, and cuRAND, which the harness
+and a C++ compiler alone: without a toolkit the headers come from NVIDIA's wheels. cuRAND, which the harness
 does not use, is left out.
 """
 
