@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from harness.results.statistics import geometric_mean
 from reports import format as write
-from reports.dataset import by_speed, measured, ordered_sizes
+from reports.dataset import measured, ordered_sizes
 from reports.headline import KINDS
 from reports.overview import Heat, HeatCell, link
 from reports.ratios import SIDES, verdict_counts
@@ -110,15 +110,22 @@ class Pick:
 
 def picks(table: pd.DataFrame) -> list[Pick]:
     """One a problem and cache state that a library measured; the reference is none."""
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    # Plain rows: pandas is slow with a thousand small groups.
+    row: Any
+    for row in measured(table).itertuples(index=False):
+        groups.setdefault((row.physical, row.problem, row.cache), []).append(row)
     found = []
-    for _, group in measured(table).groupby(["physical", "problem", "cache"], sort=False):
-        libraries = by_speed(group[group["role"] == "library"]).drop_duplicates("backend")
-        if libraries.empty:
-            continue
-        own = by_speed(group[group["role"].isin([*SIDES["OpenCL"], *SIDES["CUDA"]])])
-        first, *rest = libraries.itertuples(index=False)
-        ours = float(own["queue"].iloc[0]) if len(own) else math.nan
-        found.append(Pick(first, rest[0] if rest else None, ours, _mind(first)))
+    for of_problem in groups.values():
+        group = sorted(of_problem, key=lambda row: (row.in_parts, row.queue))
+        libraries: dict[str, Any] = {}
+        for row in group:
+            if row.role == "library":
+                libraries.setdefault(row.backend, row)
+        if libraries:
+            own = (row.queue for row in group if row.role in (*SIDES["OpenCL"], *SIDES["CUDA"]))
+            first, second = [*libraries.values(), None][:2]
+            found.append(Pick(first, second, float(next(own, math.nan)), _mind(first)))
     return found
 
 

@@ -22,6 +22,8 @@ _MOST_OF_HEAD = 2**16
 """Characters at the beginning of a page in which it says what it is of."""
 _ENDINGS = (".xz", ".gz", ".jsonl", ".json")
 _LONGEST = 80
+_MOST_NAMES = 3
+"""Of more runs a page is named by the first, and how many others there are."""
 
 
 def title_of(runs: Sequence[Run]) -> str:
@@ -50,7 +52,10 @@ def identity(runs: Sequence[Run]) -> str:
 
 def page_path(runs: Sequence[Run], folder: Path) -> Path:
     """Where the page of these runs goes: its own file, never that of other runs of the same name."""
-    stem = re.sub(r"[^\w.+-]+", "-", "+".join(map(stem_of, runs))).strip("-.")[:_LONGEST] or "run"
+    names = list(map(stem_of, runs))
+    if len(names) > _MOST_NAMES:
+        names = [names[0], f"{len(names) - 1}-more"]
+    stem = re.sub(r"[^\w.+-]+", "-", "+".join(names)).strip("-.")[:_LONGEST] or "run"
     if stem == Path(INDEX).stem:
         stem = "run-index"
     mine, number = identity(runs), 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import pandas as pd
@@ -160,7 +160,7 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
             ("OpenCL", BEST_LIBRARY),
             ("CUDA", BEST_LIBRARY),
         ):
-            pairs = pd.DataFrame([asdict(pair) for pair in _pairs(group, first, second, band)])
+            pairs = _table(_pairs(group, first, second, band))
             if len(pairs):
                 found.append(Comparison(str(physical), name, first, second, pairs, band))
     return found
@@ -171,8 +171,13 @@ def library_pairs(table: pd.DataFrame, band: float = BAND) -> pd.DataFrame:
     fastest variant of each, with the columns of :class:`Pair`.
     """
     groups = grouped(measured(table), "physical", "problem", "cache")
-    found = [asdict(pair) for group in groups for pair in _with_each_library(group, band)]
-    return pd.DataFrame(found, columns=[field.name for field in fields(Pair)])
+    return _table(pair for group in groups for pair in _with_each_library(group, band))
+
+
+def _table(pairs: Iterable[Pair]) -> pd.DataFrame:
+    """Pairs as a table; :func:`dataclasses.asdict` copies all that a pair holds, which takes long."""
+    names = [field.name for field in fields(Pair)]
+    return pd.DataFrame([[getattr(pair, name) for name in names] for pair in pairs], columns=names)
 
 
 def grouped(rows: pd.DataFrame, *keys: str) -> Iterable[list[Measured]]:

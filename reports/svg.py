@@ -8,14 +8,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -168,11 +171,12 @@ def _style(name: str) -> Iterator[None]:
 def inline(svg: str, name: str, label: str) -> str:
     """matplotlib's SVG file as an element of a page.
 
-    It loses prolog, size and fonts, its ids start with ``name``, the sentinel colour becomes currentColor.
+    It loses prolog, size and fonts, its ids start with ``name``, the sentinel colour becomes currentColor,
+    and those of the palette are the style sheet's.
     """
     ElementTree.register_namespace("", _SVG)
     ElementTree.register_namespace("xlink", _XLINK)
-    root = ElementTree.fromstring(svg)
+    root = ElementTree.fromstring(re.sub(r"#[0-9a-f]{6}", lambda found: of_page(found[0]), svg))
     for parent in list(root.iter()):
         # A style element inside a page is that of the whole page, which has these lines itself.
         for child in [*parent.findall(f"{{{_SVG}}}metadata"), *parent.findall(f"{{{_SVG}}}style")]:
@@ -182,6 +186,16 @@ def inline(svg: str, name: str, label: str) -> str:
     del root.attrib["width"], root.attrib["height"]
     root.attrib |= {"role": "img", "aria-label": label, "class": "chart"}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def of_page(colour: str) -> str:
+    """A colour of the palette as that of the page's style sheet, which has another for the dark."""
+    return _of_page().get(colour, colour)
+
+
+@cache
+def _of_page() -> dict[str, str]:
+    return {to_hex(each): f"var(--s{place})" for place, each in enumerate(sns.color_palette("colorblind"))}
 
 
 def _rename(key: str, value: str, name: str) -> str:

@@ -12,6 +12,7 @@ from harness.cli.options import DEFAULT_BAND, GENERATED, Band, Force, Json, Repo
 
 _STUDIES = ("yan2011", "pcl", "jia2012")
 """As :data:`reports.studies.STUDIES`, which is not worth importing pandas for whatever is asked."""
+_EVERY = "all"
 _FAIL_ON = ("slower", "faster", "ambiguous", "lost")
 
 
@@ -20,7 +21,8 @@ def report(
     folder: ReportFolder = GENERATED,
     band: Band = DEFAULT_BAND,
     study: Annotated[
-        list[str] | None, typer.Option(**among("study", _STUDIES, "NAME", ": adds its chapter; repeatable"))
+        list[str] | None,
+        typer.Option(**among("study", (*_STUDIES, _EVERY), "NAME", ": adds its chapter; repeatable")),
     ] = None,
 ) -> None:
     """Write the HTML report of one or more runs.
@@ -36,7 +38,8 @@ def report(
         check_band(band)
         loaded = [load_run(path) for path in runs]
         folder.mkdir(parents=True, exist_ok=True)
-    say(f"report: {write_report(loaded, folder, band, study or ())}")
+    studies = _STUDIES if _EVERY in (study or ()) else study
+    say(f"report: {write_report(loaded, folder, band, studies or ())}")
 
 
 def compare(

@@ -21,9 +21,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reports.dataset import ordered_types
 from reports.studies.model import Figure
-from reports.svg import SENTINEL, one_panel
+from reports.svg import SENTINEL, of_page, one_panel
 
 _WIDTH, _HEIGHT, _LINE = 4.3, 2.9, 0.24
+_WIDE, _WIDER = 10, 60
+"""From here on, and farther on, an axis from left to right has few numbers: its ends' ratio."""
 _MARKERS: Final = "osD^vPX*<>pdhH"
 _COLOURS = (0, 1, 2, 3, 4, 5, 7, 9)
 """Of seaborn's colour-blind palette those that are seen on white and on black."""
@@ -207,6 +209,9 @@ def _set_scale(axes: Axes, axis: Any, ends: tuple[float, float]) -> None:
     (axes.set_ylim if is_y else axes.set_xlim)(*ends)
     reach = ends[1] / ends[0]
     subs: tuple[float, ...] = (1.0,) if reach > 2000 else (1, 2, 5) if reach > 12 else (1, 1.5, 2, 3, 5, 7)
+    # Numbers stand side by side below an axis, and above each other beside one.
+    if not is_y and reach > _WIDE:
+        subs = (1.0,) if reach > _WIDER else (1, 3)
     if reach <= 2:
         subs = (0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 2, 3, 4, 5, 6)
     axis.set_major_locator(LogLocator(10, subs, numticks=12))
@@ -215,7 +220,7 @@ def _set_scale(axes: Axes, axis: Any, ends: tuple[float, float]) -> None:
 
 
 def _keys(looks: dict[str, Look], has_printed: bool, spans: Sequence[Span]) -> list[Key]:
-    found = [Key(name, _path(marker), colour) for name, (colour, marker) in looks.items()]
+    found = [Key(name, _path(marker), of_page(colour)) for name, (colour, marker) in looks.items()]
     if has_printed:
         found.append(Key("hollow, dashed: published", _path("o"), "currentColor", "hollow"))
     found += [
