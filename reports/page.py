@@ -25,6 +25,7 @@ from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES, geometric_mea
 from harness.results.stopping import NARROW
 from reports import format as write
 from reports import pages
+from reports.cascades import cascades, portability_table
 from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.controls import control_table
 from reports.dataset import (
@@ -42,6 +43,7 @@ from reports.libraries import library_table, pick_heats, pick_table, picks
 from reports.overview import Heat, Overview, overviews
 from reports.panels import Mark, forest, ratio_ticks
 from reports.pictures import Agreement, Picture, agreement, pictures, write_pictures
+from reports.portability import applications
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
 from reports.saturation import Figure, backend_legend, saturation, widths
@@ -128,6 +130,7 @@ def page(
         for number, (run, table, command) in enumerate(zip(runs, tables, commands, strict=True))
     ]
     script = Markup(_template_text("report.js"))
+    portable = applications(tables)
     text = (
         _templates()
         .get_template("report.html.j2")
@@ -135,6 +138,8 @@ def page(
             sections=sections,
             style=Markup(_template_text("report.css") + _template_text("studies.css") * bool(studies)),
             chapters=_chapters(studies, runs, tables, band),
+            cascades=cascades(portable),
+            portability=portability_table(portable),
             script=script,
             title=pages.title_of(runs),
             about=_summary(runs, sections),
