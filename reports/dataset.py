@@ -23,6 +23,7 @@ from harness.results.stopping import NARROW, is_narrow, mean_is_narrow
 from harness.variants.axes import label
 from reports.format import plain
 from reports.format import size as written_size
+from reports.resources import taken
 
 TOLERATED_EXCESS = 0.005
 """A bandwidth this much above the measured limit is an error of measurement, not a result."""
@@ -49,10 +50,10 @@ class Row:
     and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to the host that
     the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of a library
     for one result. disagreement: clocks that contradict each other. context_seconds: of the run for one of
-    its contexts, with the opening. resources: groups, registers, spills and local memory of each launch, as
-    far as they are recorded. width: the elements of a vector. limit: the fastest bandwidth measured on the
-    same hardware, cache state and source size (limit_exact), else at the nearest size (limit_bytes). share:
-    of that limit.
+    its contexts, with the opening. resources: what each launch takes
+    (:func:`reports.resources.taken`). width: the elements of a vector. limit: the fastest bandwidth measured
+    on the same hardware, cache state and source size (limit_exact), else at the nearest size (limit_bytes).
+    share: of that limit.
     """
 
     number: int
@@ -214,7 +215,7 @@ def _row(
         verification=_verification(record),
         remark=plain(record.provenance.get("note") or ""),
         context_seconds=record.provenance.get("wall_seconds", math.nan) / max(1, len(queue_side.blocks)),
-        resources="; ".join(map(_resources, record.provenance.get("launches") or ())),
+        resources="; ".join(taken(each, device) for each in record.provenance.get("launches") or ()),
     )
 
 
@@ -230,16 +231,6 @@ def _location(record: Record) -> str:
     told = plain(record.provenance.get("result_location") or "")
     by_host = getattr(record.case.variant, "finish", "") == "host"
     return "parts" if by_host and told == "device" and not _is_one_group(record) else told
-
-
-def _resources(launch: Mapping[str, Any]) -> str:
-    """Groups and their size of a launch, then what of the device's it takes: what nobody told is left out."""
-    groups, size = ("x".join(map(str, launch[key])) for key in ("num_groups", "group_size"))
-    told = [f"{groups} groups of {size}"]
-    for key, unit in (("registers", "registers"), ("spills", "B spilled"), ("local_bytes", "B local")):
-        if isinstance(launch.get(key), int):
-            told.append(f"{launch[key]} {unit}")
-    return ", ".join(told)
 
 
 def _is_one_group(record: Record) -> bool:

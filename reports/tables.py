@@ -78,7 +78,11 @@ RECORD_HEADINGS = (
     ),
     ("result", "where the answer is when a call has ended"),
     ("verification", "against the reference, before and after timing"),
-    ("launches", "groups, registers a work-item, spilled registers and local (shared) memory of each"),
+    (
+        "launches",
+        "of each: groups, registers a work-item, spilled bytes, local (shared) memory; computed from these "
+        "the occupancy: sub-groups (warps) that a compute unit can hold, of its most, and what limits it",
+    ),
 )
 
 _RECORD_FILTERS = {"backend": "backend", "op": "op", "type": "dtype", "status": "status"}

@@ -253,3 +253,17 @@ def test_what_a_launch_takes_of_the_device_is_shown() -> None:
     (line,) = record_table(frame(run_of(known))).lines
     shown = "264 groups of 16x8, 40 registers, 0 B spilled, 1024 B local; 264 groups of 16x8"
     assert line.cells[-1].text == shown
+
+
+def test_the_occupancy_is_computed_where_the_device_is_known() -> None:
+    launch = {"kernel": "reduce", "num_groups": (264,), "group_size": (32, 8), "spills": 0}
+    told = {**launch, "registers": 33, "local_bytes": 72}
+    known = replace(
+        record("cuda", reduction(), 1e-6), provenance={"launches": [told, {**told, "registers": None}]}
+    )
+    hopper = tuple({**device(name), "compute_capability": 90} for name in ("opencl", "cuda"))
+    assert row_of(frame(run_of(known, devices=hopper))).resources == (
+        "264 groups of 32x8, 33 registers, 0 B spilled, 72 B local, computed occupancy 75.0 % (registers); "
+        "264 groups of 32x8, 0 B spilled, 72 B local"
+    )
+    assert "occupancy" not in row_of(frame(run_of(known))).resources
