@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tox.plugin import impl
 
-OF_NO_BACKEND = {"cupti", "intel", "parquet", "test"}
+OF_NO_BACKEND = {"cupti", "fleet", "intel", "parquet", "test"}
 
 
 @impl

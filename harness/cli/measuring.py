@@ -56,11 +56,16 @@ def run(
     budget: options.Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Go on with a run that was interrupted.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Go on with a run that was interrupted; of a fleet, its folder."),
     ] = None,
+    scheduler: options.Scheduler = None,
+    cluster: options.Cluster = None,
+    workers: options.Workers = None,
+    wait: options.Wait = None,
     as_json: Json = False,
 ) -> None:
-    """Measure a suite, or the problems named by options, on the devices of this machine.
+    """Measure a suite, or the problems named by options, on the devices of this machine, or of many.
 
     Prints a table, and writes the run file and the report. Without a suite: harness run --op sum --dtype
     float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg.
@@ -98,7 +103,7 @@ def run(
     with user_input():
         check_band(band)
         typed = _typed(context)
-        others = typed - {"--resume", "--report", "--band", "--dry-run", "--json"}
+        others = typed - {"--resume", "--report", "--band", "--dry-run", "--json", *_OF_FLEETS}
         if resume and others:
             raise ValueError(
                 "a resumed run keeps its suite, options and file; give nothing else with --resume: "
@@ -109,6 +114,17 @@ def run(
                 f"the suite {suite} and {', '.join(problems.given)}: give a suite, or problems in its place"
             )
         asked = request.of_problems(problems) if problems.given else request
+        is_fleet = _is_fleet(typed, resume)
+        if is_fleet:
+            _try_folder(report)
+    if is_fleet:
+        from harness.cli.fleet import Where, run_fleet
+
+        where = Where(scheduler, cluster, workers, wait)
+        if not run_fleet(where, asked, resume, run_file, report, band, as_json):
+            raise typer.Exit(FAILURE)
+        return
+    with user_input():
         plan = plan_resumed(resume) if resume else plan_run(asked)
     render.announce(plan)
     if dry_run:
@@ -122,6 +138,32 @@ def run(
     measured = measure(plan, path, resuming=resume is not None)
     if not render.conclude(measured, report, band, as_json):
         raise typer.Exit(FAILURE)
+
+
+_OF_FLEETS = {"--scheduler", "--cluster", "--workers", "--wait"}
+
+
+def _is_fleet(typed: set[str], resume: Path | None) -> bool:
+    """Whether the run is one on a cluster's workers.
+
+    Raises:
+        ValueError: if what was typed fits neither that nor a run on this machine.
+    """
+    is_fleet = bool(typed & {"--scheduler", "--cluster"})
+    if {"--scheduler", "--cluster"} <= typed:
+        raise ValueError("--scheduler and --cluster: give the address of a scheduler, or a cluster to make")
+    if not is_fleet and (others := typed & _OF_FLEETS):
+        raise ValueError(f"{', '.join(sorted(others))}: of a fleet only; give --scheduler or --cluster")
+    if is_fleet and "--dry-run" in typed:
+        raise ValueError("--dry-run lists the cases of this machine; leave --scheduler and --cluster out")
+    if resume and resume.is_dir() != is_fleet:
+        what = (
+            "the folder of a fleet: add --scheduler or --cluster"
+            if resume.is_dir()
+            else ("the run of one machine: leave --scheduler and --cluster out")
+        )
+        raise ValueError(f"{resume} is {what}")
+    return is_fleet
 
 
 def _typed(context: typer.Context) -> set[str]:

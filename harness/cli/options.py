@@ -104,7 +104,10 @@ ReportFolder = Annotated[
     Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)
 ]
 NewRun = Annotated[
-    Path | None, typer.Option("--run", metavar="FILE", help="The run file to write.", dir_okay=False)
+    Path | None,
+    typer.Option(
+        "--run", metavar="FILE", help="The run file to write; of a fleet, a folder.", dir_okay=False
+    ),
 ]
 Budget = Annotated[
     float | None,
@@ -114,6 +117,43 @@ Budget = Annotated[
         callback=finite,
         metavar="SECONDS",
         help="Time to measure all cases in, in place of the suite's a case.",
+    ),
+]
+_FLEET = "A fleet: the devices of many hosts, on Dask (extra fleet)"
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Of a Dask scheduler, tcp://host:8786: its workers' devices.",
+        rich_help_panel=_FLEET,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="local|FILE",
+        help="A Dask cluster to make: on this host, or as a YAML file says.",
+        rich_help_panel=_FLEET,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Begin when so many workers are there: 1, or the file's.",
+        rich_help_panel=_FLEET,
+    ),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=MOST_SECONDS,
+        callback=finite,
+        metavar="SECONDS",
+        help="For workers, and for a device that was lost: 60 where not given.",
+        rich_help_panel=_FLEET,
     ),
 ]
 RunFile = Annotated[Path, typer.Argument(metavar="RUN", help="A run file.")]

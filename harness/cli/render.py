@@ -84,6 +84,36 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     return True
 
 
+def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: bool) -> bool:
+    """Writes the report of a fleet's runs and says what was found on each device; whether no case was wrong
+    or failed.
+    """
+    from reports import write_report
+    from reports.terminal import conclusion
+
+    if not measured:
+        complain("error: nothing was measured")
+        return False
+    page = write_report(measured, folder, band)
+    tell = complain if as_json else say
+    counts = Counter(record.status for run in measured for record in run.records)
+    if as_json:
+        runs = [
+            {"run": str(run.path), "fleet": run.environment.get("fleet")} | _found(run, band)
+            for run in measured
+        ]
+        show_json({"report": str(page), "counts": counts, "runs": runs})
+    for run in measured:
+        for sentence in conclusion(run, band):
+            tell(f"{run.path}: {sentence}")
+    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+    tell(f"report:   {page}")
+    if counts["wrong"] or counts["failed"]:
+        complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
+        return False
+    return True
+
+
 def _found(measured: Run, band: float) -> dict[str, Any]:
     """The cases and ratios of a run as plain data: seconds, null for what is unknown."""
     from reports.dataset import frame

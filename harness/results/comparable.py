@@ -14,7 +14,7 @@ _GPU = ("power_cap_watts", "ecc", "mig", "sm_clock_max_mhz")
 """Settings of a GPU (:func:`harness.runner.environment.nvml`) that change its speed."""
 _HOST = ("cpu", "cores")
 """What makes another processor: it matters where cases ran on it."""
-_BESIDE = (
+BESIDE = (
     "opencl-cuda-harness",
     "scipy",
     "scikit-image",
@@ -84,7 +84,7 @@ def _packages(a: Mapping[str, Any], b: Mapping[str, Any], backends: set[str]) ->
     """Other versions; a package of one side only is told, as its backend then has no case on the other."""
     one, other = _mapping(a, "packages"), _mapping(b, "packages")
     for name in sorted({*one, *other}):
-        idle = name in _BESIDE or (name == "numpy" and "numpy" not in backends)
+        idle = name in BESIDE or (name == "numpy" and "numpy" not in backends)
         yield from _fields("package ", one, other, (name,), name in one and name in other and not idle)
 
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Protocol, Self
 
 from harness.results.merge import merged
 from harness.results.record import FORMAT, Record
@@ -65,10 +65,11 @@ def load_run(path: Path | str) -> Run:
             or holds more than MAX_BYTES says; names file, line, field and remedy.
     """
     path = Path(path)
-    return _run_of(path, _content(path)[0])
+    return run_of(path, _content(path)[0])
 
 
-def _run_of(path: Path, data: bytes) -> Run:
+def run_of(path: Path, data: bytes) -> Run:
+    """The run of a file's content, decompressed; see :func:`load_run`. ``path`` is what errors call it."""
     document = _benchmarks(path, data)
     if document is not None:
         return _benchmark_run(path, document)
@@ -102,6 +103,16 @@ def first_line(path: Path) -> dict[str, Any] | None:
 
 _MOST_OF_FIRST_LINE = 2**24
 """Bytes."""
+
+
+class Writer(Protocol):
+    """Takes the lines of a run as they are made."""
+
+    def write(self, record: Record) -> None:
+        """Takes a record."""
+
+    def write_image(self, image: Mapping[str, Any]) -> None:
+        """Takes a picture."""
 
 
 class RunWriter:
@@ -142,7 +153,7 @@ class RunWriter:
         """
         path = Path(path)
         data, is_plain = _content(path)
-        run = _run_of(path, data)
+        run = run_of(path, data)
         if not is_plain or _benchmarks(path, data) is not None:
             raise ValueError(
                 f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"

@@ -54,8 +54,8 @@ def describe(
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "host": _host(),
-        "packages": _packages(),
-        **_commit(),
+        "packages": packages(),
+        **commit(),
         "kernels_sha256": kernels_hash(),
         "devices": [asdict(device) for device in devices],
         "missing": dict(missing),
@@ -82,7 +82,8 @@ def cpu_name(path: Path = PATH) -> str:
     return cpuinfo(path).get("model name") or platform.processor() or platform.machine()
 
 
-def _packages() -> dict[str, str]:
+def packages() -> dict[str, str]:
+    """The versions of those of PACKAGES that are installed."""
     found = {}
     for name in PACKAGES:
         for full in _installed(name[:-1]) if name.endswith("*") else (name,):
@@ -105,7 +106,7 @@ def _kernel_clock() -> str:
     return f"switched off by {nvidia.CUPTI_SWITCH}" if nvidia.is_cupti_off() else ""
 
 
-def _commit() -> dict[str, Any]:
+def commit() -> dict[str, Any]:
     """Commit of the harness's own checkout and whether it was changed.
 
     HARNESS_COMMIT goes first: it says which commit a copy is of, where there is no checkout, or only that of
@@ -150,6 +151,7 @@ def _gpu(pynvml: Any, handle: Any) -> dict[str, Any]:
     on = {0: "off", 1: "on"}
     queries: dict[str, Callable[[], Any]] = {
         "name": lambda: pynvml.nvmlDeviceGetName(handle),
+        "uuid": lambda: pynvml.nvmlDeviceGetUUID(handle),
         "physical": lambda: _pci(pynvml.nvmlDeviceGetPciInfo(handle)),
         "power_cap_watts": lambda: pynvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000,
         "power_cap_default_watts": lambda: pynvml.nvmlDeviceGetPowerManagementDefaultLimit(handle) / 1000,

@@ -13,7 +13,7 @@ from itertools import groupby
 from harness.measure.budget import brief, informed
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
-from harness.results.runfile import RunWriter
+from harness.results.runfile import Writer
 from harness.runner.plan import RunPlan
 from harness.runner.pool import Pool
 from harness.runner.schedule import (
@@ -49,7 +49,7 @@ class Progress:
 
 def run_cases(
     plan: RunPlan,
-    writer: RunWriter,
+    writer: Writer,
     progress: Callable[[Progress], None] = lambda _: None,
     finished: Sequence[Record] = (),
     look: Callable[[Case], Snapshot] = lambda _: {},
@@ -82,7 +82,7 @@ def run_cases(
 class _Run:
     """The trials of a run. ``over`` are the cases that need no other trial."""
 
-    def __init__(self, plan: RunPlan, writer: RunWriter, look: Callable[[Case], Snapshot]) -> None:
+    def __init__(self, plan: RunPlan, writer: Writer, look: Callable[[Case], Snapshot]) -> None:
         self._plan, self._writer, self._look = plan, writer, look
         self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()

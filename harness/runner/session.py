@@ -15,7 +15,7 @@ from harness.devices import DeviceInfo
 from harness.explain import mistakes
 from harness.measure.photograph import image_size
 from harness.measure.pictures import pictures
-from harness.results.runfile import Run, RunWriter, first_line, load_run
+from harness.results.runfile import Run, RunWriter, Writer, first_line, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
 from harness.runner.discovery import available
@@ -26,7 +26,7 @@ from harness.runner.selftest import SelfTest, plan_selftest, selftest, selftest_
 from harness.runner.telemetry import Watch, watching
 from harness.suites.control_cases import with_controls
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
-from harness.suites.schema import is_path, parse_suite, suite_text
+from harness.suites.schema import Suite, is_path, parse_suite, suite_text
 
 
 def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
@@ -37,21 +37,18 @@ def discover() -> tuple[list[DeviceInfo], dict[str, str]]:
 
 
 def plan_run(request: Request) -> RunPlan:
-    """Expands what is asked for on the devices of this machine.
+    """Expands what is asked for on the devices of this machine; see :func:`plan_on`."""
+    return plan_on(request, *discover())
+
+
+def plan_on(request: Request, devices: Sequence[DeviceInfo], missing: Mapping[str, str]) -> RunPlan:
+    """Expands what is asked for on these devices; ``missing`` is why a backend is not available.
 
     Raises:
         ValueError: if the suite, a filter or the image is not valid, or if nothing is left to run.
     """
-    text = suite_text(request.suite) if request.text is None else request.text
-    suite = request.applied_to(parse_suite(request.suite, text))
-    image = request.photograph
-    if image and not suite.laplace:
-        raise ValueError(
-            f"--image {image}: suite {request.suite} has no Laplace block, which alone takes a photograph; "
-            "leave --image out, or add a [[laplace]] block"
-        )
-    size = image_size(image) if image else None
-    devices, missing = discover()
+    suite, text = suite_of(request)
+    size = image_size(request.photograph) if request.photograph else None
     _require(request.backends, missing)
     measured = measured_by_default(devices, suite, request.backends, request.devices)
     cases = expand(suite, measured, request.backends, request.devices, size)
@@ -67,6 +64,22 @@ def plan_run(request: Request) -> RunPlan:
         cases = with_controls(cases, by_key, skipped)
     contexts = _contexts((by_key[key] for key in used), suite.measure.gpu_contexts)
     return RunPlan(request, suite, cases, skipped, contexts, text, devices, missing)
+
+
+def suite_of(request: Request) -> tuple[Suite, str]:
+    """The suite of a request, measured as that asks, and its text.
+
+    Raises:
+        ValueError: if it is not valid, or has no use for the request's photograph.
+    """
+    text = suite_text(request.suite) if request.text is None else request.text
+    suite = request.applied_to(parse_suite(request.suite, text))
+    if request.image and not suite.laplace:
+        raise ValueError(
+            f"--image {request.image}: suite {request.suite} has no Laplace block, which alone takes a "
+            "photograph; leave --image out, or add a [[laplace]] block"
+        )
+    return suite, text
 
 
 def _contexts(devices: Iterable[DeviceInfo], count: int) -> dict[str, int]:
@@ -117,16 +130,24 @@ def plan_resumed(path: Path) -> RunPlan:
         ValueError: if it is no run file, or its suite, photograph, options, kernels or devices are not what
             they were.
     """
-    begun = load_run(path)
+    return plan_further(load_run(path), path, plan_run)
+
+
+def plan_further(begun: Run, path: Path, planned: Callable[[Request], RunPlan]) -> RunPlan:
+    """The plan of what a run that was begun, in ``path``, asked for, as ``planned`` makes it.
+
+    Raises:
+        ValueError: as :func:`plan_resumed`.
+    """
     before = resuming.kept(path, begun.environment)
-    plan = plan_run(_asked(path, before.request))
-    now = resuming.kept(path, _environment(plan, ""))
+    plan = planned(_asked(path, before.request))
+    now = resuming.kept(path, environment_of(plan, ""))
     changes = resuming.changes(*(_of_asked(each, plan.request.backends) for each in (before, now)))
     were = dict.fromkeys(str(device.get("backend")) for device in before.devices)
     changes += [plan.missing[name] for name in were if changes and name in plan.missing]
     if not changes:
-        planned = set(plan.cases)
-        strange = [trial.case for trial in begun.trials if trial.case not in planned]
+        cases = set(plan.cases)
+        strange = [trial.case for trial in begun.trials if trial.case not in cases]
         changes = [f"{case.device_key} {case.problem.label} is no case of it now" for case in strange[:1]]
     if changes:
         raise ValueError(
@@ -160,10 +181,9 @@ def measure(plan: RunPlan, output: Path, command: str, progress: Callable[[Progr
     """
     with (
         alone(plan, command) as (locked_plan, watch),
-        RunWriter(output, _environment(plan, command)) as writer,
+        RunWriter(output, environment_of(plan, command)) as writer,
     ):
-        _write_pictures(plan, writer)
-        run_cases(locked_plan, writer, progress, (), watch.look)
+        fill(locked_plan, writer, progress, watch)
     return load_run(output)
 
 
@@ -176,15 +196,26 @@ def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> R
         DeviceBusy: if another run measures on one of the devices; the file stays as it was then.
     """
     with alone(plan, f"harness run --resume {path}") as (locked_plan, watch):
-        pictured = {str(image.get("title")) for image in load_run(path).images}
-        writer, finished = RunWriter.resume(path)
+        begun = load_run(path)
+        writer, _ = RunWriter.resume(path)
         with writer:
-            _write_pictures(plan, writer, pictured)
-            run_cases(locked_plan, writer, progress, finished, watch.look)
+            fill(locked_plan, writer, progress, watch, begun)
     return load_run(path)
 
 
-def _write_pictures(plan: RunPlan, writer: RunWriter, there: Collection[str] = ()) -> None:
+def fill(
+    plan: RunPlan,
+    writer: Writer,
+    progress: Callable[[Progress], None],
+    watch: Watch,
+    begun: Run | None = None,
+) -> None:
+    """Measures a plan whose devices are locked (:func:`alone`), but not what a run that was ``begun`` has."""
+    _write_pictures(plan, writer, {str(image.get("title")) for image in begun.images} if begun else ())
+    run_cases(plan, writer, progress, begun.trials if begun else (), watch.look)
+
+
+def _write_pictures(plan: RunPlan, writer: Writer, there: Collection[str] = ()) -> None:
     """Writes the report's pictures of the filters of a run, but none whose title is ``there`` already."""
     measured = (case.problem for case in plan.cases if case not in plan.skipped)
     for picture in pictures(measured, plan.request.photograph):
@@ -256,17 +287,18 @@ def names_of(devices: Iterable[DeviceInfo]) -> dict[str, list[str]]:
     return names
 
 
-def _environment(plan: RunPlan, command: str) -> dict[str, Any]:
+def environment_of(plan: RunPlan, command: str) -> dict[str, Any]:
+    """The first line of a plan's run file."""
     return {
         **describe(plan.request.suite, command, plan.devices, plan.missing),
-        "request": asdict(_from_anywhere(plan.request)),
+        "request": asdict(from_anywhere(plan.request)),
         "options": _options(plan),
         "suite_content": resuming.suite_content(plan.text),
         "image_sha256": resuming.image_hash(plan.request.photograph),
     }
 
 
-def _from_anywhere(request: Request) -> Request:
+def from_anywhere(request: Request) -> Request:
     """The request with absolute paths: the run may be resumed from another folder."""
     return replace(
         request,

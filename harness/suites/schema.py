@@ -111,7 +111,8 @@ class Measure(_Table):
     empty kernel is measured (:mod:`harness.results.launch_correction`). limit_s: seconds until it counts as
     hung. controls: whether to measure them too (:mod:`harness.suites.control_cases`). reference_limit_bytes:
     the reference backend, slow by design, skips larger sources (0: it skips none). all_libraries: also those
-    baselines that are else measured only when named.
+    baselines that are else measured only when named. devices_at_once: of a host, in a fleet
+    (:mod:`harness.fleet`): small kernels feel their neighbour.
     """
 
     samples: int = Field(default=9, ge=3, le=MOST_SAMPLES)
@@ -124,6 +125,7 @@ class Measure(_Table):
     controls: bool = True
     reference_limit_bytes: int = Field(default=0, ge=0, le=MAX_ELEMENTS)
     all_libraries: bool = False
+    devices_at_once: int = Field(default=1, ge=1, le=99)
 
 
 class _Block(_Table):

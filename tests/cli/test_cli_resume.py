@@ -25,7 +25,7 @@ def _killed(harness: Harness) -> Path:
     """A run file that has only the first of two cases, and half a line of the next."""
     path = Path("my.jsonl")
     plan = session.plan_run(Request(str(harness.suite()), ("numpy",)))
-    environment = session._environment(plan, "harness run")
+    environment = session.environment_of(plan, "harness run")
     with RunWriter(path, environment) as writer:
         writer.write(Record(plan.cases[0], "skipped", "for speed"))
     with path.open("a", encoding="utf-8") as file:
@@ -147,7 +147,7 @@ def test_resume_at_another_commit_is_told(harness: Harness, monkeypatch: pytest.
     path = _killed(harness)
     # None where the checkout is no repository.
     begun = load_run(path).environment["commit"] or "unknown"
-    monkeypatch.setattr(environment, "_commit", lambda: {"commit": "f" * 40, "dirty": True})
+    monkeypatch.setattr(environment, "commit", lambda: {"commit": "f" * 40, "dirty": True})
     shown = harness("run", "--resume", path)
     assert shown.code == 0
     assert f"note: begun at commit {begun}" in shown.err
@@ -244,7 +244,7 @@ def test_a_resumed_run_whose_backend_is_gone_says_why(
     path = Path("my.jsonl")
     plan = session.plan_run(Request(str(harness.suite())))
     assert any(device.backend == "opencv" for device in plan.devices)
-    RunWriter(path, session._environment(plan, "harness run")).close()
+    RunWriter(path, session.environment_of(plan, "harness run")).close()
     found = available()
     monkeypatch.setattr(session, "available", lambda: {**found, "opencv": "opencv: wrong ELF class"})
     said = _refused(harness, path)

@@ -57,7 +57,10 @@ def test_every_module_is_looked_at() -> None:
 
 
 def test_importing_the_packages_imports_no_gpu_library() -> None:
-    modules = "harness.cli.app, harness.suites.expand, harness.runner.worker_main, harness.runner.run"
+    modules = (
+        "harness.cli.app, harness.cli.progress, harness.suites.expand, harness.runner.worker_main, "
+        "harness.runner.run"
+    )
     code = (
         f"import json, sys, {modules}\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
@@ -67,6 +70,7 @@ def test_importing_the_packages_imports_no_gpu_library() -> None:
     loaded = set(json.loads(output.stdout))
     assert {"harness", "backends"} <= loaded
     assert not loaded & GPU_LIBRARIES
+    assert not loaded & {"dask", "distributed"}
 
 
 @pytest.mark.parametrize("module", [name for name in SOURCES if name.startswith("backends.")])

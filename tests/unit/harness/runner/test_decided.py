@@ -106,7 +106,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> tuple[Run, float]:
     found: list[Record] = []
     running.run_cases(
         RunPlan(Request(), suite, cases, contexts=contexts),
-        SimpleNamespace(write=found.append),  # type: ignore[arg-type]
+        SimpleNamespace(write=found.append),
     )
     devices = [
         {"backend": api, "index": 0, "name": "GPU", "physical": "0000:01:00.0", "kind": "gpu"} for api in APIS

@@ -55,21 +55,21 @@ def test_commit_is_the_checkouts_own(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     for arguments in (["add", "file"], ["commit", "-q", "-m", "first"]):
         subprocess.run([*git, *arguments], check=True)
     monkeypatch.setattr(environment, "_SOURCE", tmp_path.resolve())
-    clean = environment._commit()
+    clean = environment.commit()
     assert len(clean["commit"]) == 40
     assert clean["dirty"] is False
     source.write_text("2", encoding="utf-8")
-    assert environment._commit() == {"commit": clean["commit"], "dirty": True}
+    assert environment.commit() == {"commit": clean["commit"], "dirty": True}
     inside = tmp_path / "site-packages"
     inside.mkdir()
     monkeypatch.setattr(environment, "_SOURCE", inside.resolve())
-    assert environment._commit() == {"commit": None, "dirty": None}
+    assert environment.commit() == {"commit": None, "dirty": None}
 
 
 @pytest.mark.usefixtures("_no_named_commit")
 def test_commit_without_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert environment._commit() == {"commit": None, "dirty": None}
+    assert environment.commit() == {"commit": None, "dirty": None}
 
 
 def test_cpu_name_is_the_makers(tmp_path: Path) -> None:
@@ -92,6 +92,7 @@ class _FakeNvml(SimpleNamespace):
             "nvmlDeviceGetCount": 1,
             "nvmlSystemGetDriverVersion": "580.1",
             "nvmlDeviceGetName": "Big GPU",
+            "nvmlDeviceGetUUID": "GPU-1",
             "nvmlDeviceGetPciInfo": SimpleNamespace(domain=0, bus=0x3B, device=0),
             "nvmlDeviceGetEnforcedPowerLimit": 700_000,
             "nvmlDeviceGetPowerManagementDefaultLimit": 700_000,
@@ -116,7 +117,7 @@ def test_nvml_tells_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     (gpu,) = answer
     assert gpu["driver"] == "580.1"
     assert gpu["power_cap_watts"] == 700
-    assert gpu["physical"] == "0000:3b:00.0"
+    assert (gpu["physical"], gpu["uuid"]) == ("0000:3b:00.0", "GPU-1")
     assert gpu["ecc"] == "on"
     assert (gpu["sm_clock_max_mhz"], gpu["memory_clock_max_mhz"], gpu["memory_bus_bits"]) == (
         1980,
@@ -171,11 +172,11 @@ def test_cores_are_those_that_the_process_may_use() -> None:
 def test_commit_of_a_copy_is_what_the_copier_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HARNESS_COMMIT", "0123abc")
     # In a checkout too: what was copied over it may be another commit.
-    assert environment._commit() == {"commit": "0123abc", "dirty": None}
+    assert environment.commit() == {"commit": "0123abc", "dirty": None}
     monkeypatch.setattr(environment, "_SOURCE", tmp_path)
-    assert environment._commit() == {"commit": "0123abc", "dirty": None}
+    assert environment.commit() == {"commit": "0123abc", "dirty": None}
     monkeypatch.delenv("HARNESS_COMMIT")
-    assert environment._commit() == {"commit": None, "dirty": None}
+    assert environment.commit() == {"commit": None, "dirty": None}
 
 
 def test_what_a_thread_waited_for_a_core_is_read_where_the_system_tells(tmp_path: Path) -> None:

@@ -1,0 +1,137 @@
+"""A client of Dask: of a scheduler that runs, of this host's own cluster, or of one that a file describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from harness.explain import extra, mistakes
+from harness.fleet.unit import FleetError
+
+LOCAL = "local"
+CONNECT_S = 30.0
+"""Seconds that a scheduler may take to answer."""
+
+
+class Description(BaseModel):
+    """A cluster's file. ``cluster``: the class (``dask_jobqueue.SLURMCluster``), made with ``arguments`` and
+    told to ``scale``. ``workers``: so many are awaited.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    cluster: str = Field(pattern=r"^[A-Za-z_][\w.]*\.[A-Za-z_]\w*$")
+    arguments: dict[str, Any] = {}
+    scale: dict[str, Any] = {}
+    workers: int = Field(default=1, ge=1)
+
+
+def described(path: Path) -> Description:
+    """What a cluster's file says.
+
+    Raises:
+        ValueError: if it cannot be read or is not valid; says why.
+    """
+    _require()
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_bytes())
+        return Description.model_validate({} if data is None else data)
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be read: {error.strerror}; give local, or the file of a cluster"
+        ) from error
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path} is not YAML: {error}") from None
+    except ValidationError as error:
+        raise ValueError("; ".join(f"{path}: {each}" for each in mistakes(error, Description))) from None
+
+
+def _require() -> None:
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise FleetError(f"Dask is not installed ({error}); {extra('fleet')}") from error
+
+
+@contextmanager
+def client_of(scheduler: str) -> Iterator[Any]:
+    """A client of the scheduler at an address, which stays.
+
+    Raises:
+        FleetError: if nobody answers there.
+    """
+    _require()
+    from distributed import Client
+
+    try:
+        client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise FleetError(
+            f"no scheduler answers at {scheduler}: {error}; start one with `dask scheduler`, and give its "
+            "address, as tcp://host:8786"
+        ) from error
+    with _closing(client):
+        yield client
+
+
+@contextmanager
+def local(devices_at_once: int) -> Iterator[Any]:
+    """A client of a cluster on this host: one worker, with a thread for each device at a time."""
+    _require()
+    import dask
+    from distributed import LocalCluster
+
+    # Its statistical profiler would wake the worker a hundred times a second.
+    with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
+        LocalCluster(
+            n_workers=1, threads_per_worker=devices_at_once, memory_limit=0, dashboard_address=None
+        ) as cluster,
+        _client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def made(description: Description) -> Iterator[Any]:
+    """A client of the cluster that a file describes, which is ended with it.
+
+    Raises:
+        FleetError: if it cannot be made.
+    """
+    module, _, name = description.cluster.rpartition(".")
+    try:
+        kind = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise FleetError(f"cluster {description.cluster}: {error}; install its package") from error
+    try:
+        cluster = kind(**description.arguments)
+        if description.scale:
+            cluster.scale(**description.scale)
+    except (TypeError, ValueError, OSError, RuntimeError) as error:
+        raise FleetError(f"cluster {description.cluster} cannot be made: {error}") from error
+    with cluster, _client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def _client(cluster: Any) -> Iterator[Any]:
+    from distributed import Client
+
+    with _closing(Client(cluster, timeout=CONNECT_S, set_as_default=False)) as client:
+        yield client
+
+
+@contextmanager
+def _closing(client: Any) -> Iterator[Any]:
+    try:
+        yield client
+    finally:
+        client.close(timeout=CONNECT_S)
