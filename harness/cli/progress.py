@@ -71,26 +71,34 @@ class Watcher:
         """Shows where the run is; a case that was not right stays visible, with the reason's first line."""
         last = progress.last
         if last and last is not self._told:
-            line = self._line(last)
+            line = self._line(last, progress)
             self._told = last
             if line:
                 width = len(str(progress.total))
                 self._print(f"[{progress.done:{width}}/{progress.total}] {line}")
         if self._bar and self._task is not None:
             coming = _name(progress.next) if progress.next else "done"
-            self._bar.update(self._task, total=progress.total, completed=progress.done, description=coming)
+            told = ", ".join(filter(None, (_undecided(progress), coming)))
+            self._bar.update(self._task, total=progress.total, completed=progress.done, description=told)
             self._bar.refresh()
 
-    def _line(self, last: Record) -> str:
+    def _line(self, last: Record, progress: Progress) -> str:
         """What to say of the latest record; empty where there is nothing new."""
         troubled = last.status in ("wrong", "failed")
         if troubled or (last.block == 0 and not self._bar):
             return _outcome(last)
         begins = self._told is None or self._told.block != last.block
-        return f"all cases once more, round {last.block + 1}" if begins and not self._bar else ""
+        if self._bar or not begins:
+            return ""
+        return ": ".join(filter(None, (f"all cases once more, round {last.block + 1}", _undecided(progress))))
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False)
+
+
+def _undecided(progress: Progress) -> str:
+    """How many verdicts are not settled yet; empty in the first round, and where there are none."""
+    return f"{progress.undecided} of {progress.problems} undecided" if progress.problems else ""
 
 
 def _bar(on: Console) -> Bar:

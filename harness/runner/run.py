@@ -38,13 +38,16 @@ class Progress:
     """Where a run is, told between two measurements.
 
     ``done`` of ``total`` trials (a case in one round) are over; ``last`` is the latest record (None before
-    the first), ``next`` the case that comes now (None at the end).
+    the first), ``next`` the case that comes now (None at the end). ``undecided`` of ``problems`` had no
+    settled verdict when the round began; both are 0 in the first.
     """
 
     done: int
     total: int
     last: Record | None
     next: Case | None
+    undecided: int = 0
+    problems: int = 0
 
 
 def run_cases(
@@ -115,22 +118,27 @@ class _Run:
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         last: Record | None = None
         done = 0
+        known = (0, 0)
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
                 with Pool(self._plan, shared) as pool:
                     for _, trials_of_round in groupby(of_process, key=lambda trial: trial.round):
                         of_round = list(trials_of_round)
                         enough = self._enough(of_round)
+                        if of_round[0].round:
+                            known = self._known.undecided(self._plan.cases)
                         for _, beside in groupby(of_round, key=lambda trial: problem_of(trial.case)):
                             of_problem = list(beside)
                             for trial in of_problem:
-                                progress(Progress(done, len(left), last, trial.case))
+                                progress(Progress(done, len(left), last, trial.case, *known))
                                 if trial is of_problem[0]:
                                     self._prepare(pool, of_problem)
                                 last = self._try(pool, trial, trial.case in enough) or last
                                 done += 1
         self._screening.remember()
-        progress(Progress(len(left), len(left), last, None))
+        if known[1]:
+            known = self._known.undecided(self._plan.cases)
+        progress(Progress(len(left), len(left), last, None, *known))
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares a problem the first time that a process comes to it."""

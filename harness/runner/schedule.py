@@ -165,6 +165,20 @@ class Known:
                 left_out |= set(cases)
         return left_out
 
+    def undecided(self, cases: Sequence[Case]) -> tuple[int, int]:
+        """How many problems of a run's cases have no settled verdict yet, and how many there are; without
+        those that no device could measure.
+        """
+        problems: dict[tuple[Problem, str], list[Case]] = {}
+        for case in cases:
+            if case.role == "compare" and case not in self._gone and not isinstance(case.problem, Empty):
+                problems.setdefault(problem_of(case), []).append(case)
+        settled = sum(
+            problem in self._told or self._are_told([case for case in group if case not in self._slow])
+            for problem, group in problems.items()
+        )
+        return len(problems) - settled, len(problems)
+
     def _slow_of(self, cases: Sequence[Case]) -> set[Case]:
         """The variants that are not the fastest of their side whatever comes, and their controls. What has
         been given up stays so: the others have had rounds that it lacks.

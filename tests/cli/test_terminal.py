@@ -201,6 +201,21 @@ def test_progress_elsewhere_is_a_line_a_case(capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_progress_tells_what_is_undecided(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = Record(CASE, "ok", clocks={"queue": Samples((2e-6,))}).in_block(0, 1)
+    with Watcher() as watcher:
+        watcher(Progress(5, 10, again, CASE, 3, 8))
+    assert capsys.readouterr().err == "[ 5/10] all cases once more, round 2: 3 of 8 undecided\n"
+    stream: Any = _Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with Watcher() as watcher:
+        watcher(Progress(5, 10, again, CASE, 3, 8))
+    assert "3 of 8 undecided, numpy:0 minmax int32 50x40" in stream.written
+
+
 def test_progress_elsewhere_tells_of_a_further_round_once(capsys: pytest.CaptureFixture[str]) -> None:
     measured = Record(CASE, "ok", clocks={"queue": Samples((2e-6,))})
     again = [measured.in_block(0, number) for number in (0, 1, 1, 2)]

@@ -45,6 +45,9 @@ def test_a_case_is_measured_in_several_fresh_processes(
             assert clock.stopped
         assert record.provenance["wall_seconds"] > record.provenance["timing_seconds"] > 0
     assert [(step.done, step.total) for step in told] == [(i, 6) for i in range(7)]
+    # What is undecided is told from the second round on.
+    assert [step.problems for step in told] == [0, 0, 2, 2, 2, 2, 2]
+    assert [step.undecided for step in told[2:4]] == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,22 @@ def enough(seconds: dict[str, list[float]], number: int) -> set[Case]:
     return known.enough(of_round)
 
 
+def test_how_many_verdicts_are_not_settled_is_told() -> None:
+    """Of problems that a device measured, whatever else the run does."""
+    cases = [case(backend, op) for op in ("min", "max", "sum") for backend in ("a", "b")]
+    known = Known(LEAST_ROUNDS + 2)
+    assert known.undecided([*cases, empty("a")]) == (3, 3)
+    for number in range(8):
+        for each in cases[:4]:
+            # Those of max are far from each other by chance alone.
+            far = 1 + 0.1 * (number % 2) if each.problem == cases[2].problem else 1 + 1e-4 * (number % 2)
+            known.add(Record(each, "ok", clocks={"queue": Samples((far,))}).in_block(0, number))
+    assert known.undecided([*cases, empty("a")]) == (2, 3)
+    for each in cases[4:]:
+        known.add(Record(each, "skipped", "no such operation"))
+    assert known.undecided([*cases, empty("a")]) == (1, 2)
+
+
 STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
 FAR_OFF = [seconds * 1.5 for seconds in NOISY]
 AT_EDGE = [seconds * 1.02 for seconds in STEADY[:4]]
