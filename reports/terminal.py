@@ -28,7 +28,7 @@ def conclusion(run: Run, band: float = BAND) -> list[str]:
     """What to print last: the verdict on each device; before all else where neither API ran."""
     rows = frame(run)
     told = [f"{each.device}: {each.answer}" for each in headlines(rows, comparisons(rows, band))]
-    if not set(measured(rows)["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
+    if not set(rows[rows["status"] == "ok"]["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
         ways = "; ".join(f"{name}: {REGISTRY[name].remedy}" for name in ("opencl", "cuda"))
         told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get them: {ways}")
     return [write.plain(" ".join(each.split())) for each in told]

@@ -85,6 +85,10 @@ class OwnKernelBackend(Backend):
         """
 
     @abstractmethod
+    def _bind_copy(self, source: Any, target: Any, nbytes: int, submission: LaunchVariant | None) -> Bound:
+        """Fixes a copy of device memory by the API's own command; ``submission`` as for :meth:`_bind`."""
+
+    @abstractmethod
     def _elapsed(self, calls: Sequence[Bound]) -> float:
         """Seconds from the start of the first of these launches to the end of the last, by the API's own
         timer.
@@ -127,7 +131,7 @@ class PreparedPlan(Prepared):
         self.submits = backend._possible(plan.submission)
         self.commands_per_launch = _COMMANDS[self.submits.events]
         self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
-        self._program = backend.program(source)
+        self._program = backend.program(source) if plan.files else None
         self._buffers: list[dict[str, Any]] = []
         self._images: dict[int, Any] = {}
         self._timed: dict[tuple[int, int], list[Bound]] = {}
@@ -136,7 +140,7 @@ class PreparedPlan(Prepared):
             self._allocate()
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
             self._calls = [
-                [self._bound(plan.launches, i, turn, self.submits) for i in range(len(sources))]
+                [self._bound_call(i, turn, self.submits) for i in range(len(sources))]
                 for turn in range(self.answers)
             ]
         except BaseException:
@@ -153,6 +157,14 @@ class PreparedPlan(Prepared):
         for name, pattern in self._plan.initial.items():
             self._backend._fill(buffers[name], self._plan.buffers[name], pattern)
         return buffers
+
+    def _bound_call(self, i: int, turn: int, submission: LaunchVariant | None) -> list[Bound]:
+        """All that a call on source ``i`` enqueues."""
+        bound = self._bound(self._plan.launches, i, turn, submission)
+        for copy in self._plan.copies:
+            source, target = (self._argument(argument, i, turn) for argument in (copy.source, copy.target))
+            bound.append(self._backend._bind_copy(source, target, copy.nbytes, submission))
+        return bound
 
     def _bound(
         self, launches: Sequence[PlannedLaunch], i: int, turn: int, submission: LaunchVariant | None
@@ -213,7 +225,7 @@ class PreparedPlan(Prepared):
         self._take_turn()
         key = self._turn, i
         if key not in self._timed:
-            self._timed[key] = self._bound(self._plan.launches, i, self._turn, None)
+            self._timed[key] = self._bound_call(i, self._turn, None)
         return self._backend._elapsed(self._timed[key])
 
     def kernel_times(self, sources: Sequence[int]) -> KernelTimes | None:

@@ -57,6 +57,14 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
         # pycuda's public calls pack the arguments each time; this is what they call in the end.
         fixed = packed(arguments)
         bound = partial(kernel._launch_kernel, launch.num_groups, launch.group_size, fixed, 0, self._stream)
+        return self._submitted(bound, submission)
+
+    def _bind_copy(self, source: Any, target: Any, nbytes: int, submission: LaunchVariant | None) -> Bound:
+        copy = partial(drv.memcpy_dtod_async, int(target), int(source), nbytes, self._stream)
+        return self._submitted(copy, submission)
+
+    def _submitted(self, bound: Bound, submission: LaunchVariant | None) -> Bound:
+        """The command, and after it the event that this submission asks for."""
         if submission is None or submission.events == "off":
             return bound
         flags = drv.event_flags.DEFAULT if submission.events == "profiled" else drv.event_flags.DISABLE_TIMING

@@ -16,7 +16,7 @@ from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
 from backends.common.ptxas_log import ptxas_resources
 from backends.errors import BuildError
 from backends.opencl.device import OpenClDevice, typed_errors
-from backends.opencl.launch import can_go_without_event, without_event
+from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
 from harness.kernels.plan import PlannedLaunch
 from harness.kernels.source import Dialect
@@ -108,6 +108,14 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         if submission is not None and submission.events == "off":
             return without_event(queue, kernel, size, launch.group_size)
         return partial(cl.enqueue_nd_range_kernel, queue, kernel, size, launch.group_size)
+
+    def _bind_copy(
+        self, source: cl.Buffer, target: cl.Buffer, nbytes: int, submission: LaunchVariant | None
+    ) -> Bound:
+        queue = self._queue_of(submission or _TIMED)
+        if submission is not None and submission.events == "off":
+            return copy_without_event(queue, source, target, nbytes)
+        return partial(cl.enqueue_copy, queue, target, source, byte_count=nbytes)
 
     def _possible(self, submission: LaunchVariant) -> LaunchVariant:
         if submission.events == "off" and not can_go_without_event():

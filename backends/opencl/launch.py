@@ -1,4 +1,4 @@
-"""Enqueueing an OpenCL kernel without an event.
+"""Enqueueing an OpenCL kernel, or a copy, without an event.
 
 pyopencl asks for an event with every launch. A driver may have to do work on the device for it, which a CUDA
 launch does not do (on an H200: reports/examples, h200-launch). So the call is made directly, through the
@@ -11,7 +11,7 @@ import ctypes
 import ctypes.util
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pyopencl as cl
 
@@ -25,13 +25,18 @@ OUT_OF_MEMORY = (
 )
 """What a launch or an allocation answers where memory is short: drivers allocate as late as at a launch."""
 
-_FUNCTION = "clEnqueueNDRangeKernel"
+_KERNEL, _COPY = "clEnqueueNDRangeKernel", "clEnqueueCopyBuffer"
 _HANDLE = ctypes.c_void_p
+_SIZES: Final = {
+    _KERNEL: [_HANDLE, _HANDLE, ctypes.c_uint, *[_HANDLE] * 3],
+    _COPY: [*[_HANDLE] * 3, *[ctypes.c_size_t] * 3],
+}
+"""The types of a function's arguments before those of events, which are the same for all."""
 
 
 def can_go_without_event() -> bool:
     """Whether the OpenCL library can be called directly."""
-    return _function() is not None
+    return _function(_KERNEL) is not None
 
 
 def without_event(
@@ -43,32 +48,45 @@ def without_event(
         queue, kernel: kept alive by what is returned.
         size: work-items in each dimension; group_size: of a work-group.
     """
-    function = _function()
     sizes = ctypes.c_size_t * len(size)
     both = (sizes(*size), sizes(*group_size))
-    arguments = (queue.int_ptr, kernel.int_ptr, len(size), None, *both, 0, None, None)
+    return _call(_KERNEL, (queue.int_ptr, kernel.int_ptr, len(size), None, *both), (queue, kernel))
 
-    def enqueue(_kept: Any = (queue, kernel)) -> None:
-        status = function(*arguments)
+
+def copy_without_event(
+    queue: cl.CommandQueue, source: cl.Buffer, target: cl.Buffer, nbytes: int
+) -> Callable[[], None]:
+    """What enqueues the copy of ``nbytes`` bytes from the start of a buffer to that of another, where
+    :func:`can_go_without_event`; all three are kept alive by it.
+    """
+    arguments = (queue.int_ptr, source.int_ptr, target.int_ptr, 0, 0, nbytes)
+    return _call(_COPY, arguments, (queue, source, target))
+
+
+def _call(name: str, arguments: tuple[Any, ...], used: Any) -> Callable[[], None]:
+    """A call of the function that waits for no event and asks for none; ``used`` lives as long as it."""
+    function, whole = _function(name), (*arguments, 0, None, None)
+
+    def enqueue(_kept: Any = used) -> None:
+        status = function(*whole)
         if status:
-            raise _error(status)
+            raise _error(name, status)
 
     return enqueue
 
 
-def _error(status: int) -> Exception:
+def _error(function: str, status: int) -> Exception:
     name = cl.status_code.to_string(status, "status %d")  # type: ignore[operator]
-    message = f"OpenCL, enqueueing a kernel: {name}"
+    message = f"OpenCL, {function}: {name}"
     return OutOfDeviceMemory(message) if status in OUT_OF_MEMORY else DeviceLost(message)
 
 
 @cache
-def _function() -> Any:
-    """The function that enqueues a kernel, with the types of its arguments."""
-    function = library_function(_FUNCTION)
+def _function(name: str) -> Any:
+    """The function that enqueues a kernel or a copy, with the types of its arguments."""
+    function = library_function(name)
     if function is not None:
-        objects, sizes, waits = [_HANDLE] * 2, [_HANDLE] * 3, [ctypes.c_uint, _HANDLE, _HANDLE]
-        function.argtypes = [*objects, ctypes.c_uint, *sizes, *waits]
+        function.argtypes = [*_SIZES[name], ctypes.c_uint, _HANDLE, _HANDLE]
     return function
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import num_groups
-from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import Buffer, KernelPlan, PlannedCopy, PlannedLaunch, Scalar, Source
 from harness.problems import Bandwidth, Empty
 from harness.variants.axes import BandwidthVariant, LaunchVariant
 
@@ -37,16 +39,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     size = Scalar(problem.size)
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))
-        return KernelPlan(
-            files=files,
-            macros=macros,
-            buffers={"copy": problem.source_bytes},
-            launches=(launch,),
-            result="copy",
-            result_dtype=np.dtype(np.uint8),
-            result_count=problem.source_bytes,
-            per_source=True,
-        )
+        return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))
     items = geometry[0][0] * variant.group_size
     timed, report = (
         PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(stores, "uint32")))
@@ -62,6 +55,23 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         result_count=items,
         readback=(report,),
     )
+
+
+def plan_command(problem: Bandwidth) -> KernelPlan:
+    """The API's own copy: no launch, and no kernel."""
+    copy = PlannedCopy(Source(), Buffer("copy"), problem.source_bytes)
+    return KernelPlan(files=(), launches=(), copies=(copy,), **_copied(problem))
+
+
+def _copied(problem: Bandwidth) -> dict[str, Any]:
+    """What the plans of all copies say of the result: each source has one of its own."""
+    return {
+        "buffers": {"copy": problem.source_bytes},
+        "result": "copy",
+        "result_dtype": np.dtype(np.uint8),
+        "result_count": problem.source_bytes,
+        "per_source": True,
+    }
 
 
 def plan_empty(problem: Empty, variant: LaunchVariant) -> KernelPlan:

@@ -51,6 +51,15 @@ class PlannedLaunch:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedCopy:
+    """One copy of device memory by the API's own command."""
+
+    source: Argument
+    target: Argument
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class KernelPlan:
     """What to build, allocate and launch.
 
@@ -60,6 +69,7 @@ class KernelPlan:
     buffer of its own. ``initial``: the bytes, repeated, that a buffer holds before each call. ``ring``:
     buffers that take turns; where a launch names one, the next call takes the one after it. ``readback``:
     launches that fetch the answer and are never timed. ``submission``: how all launches are enqueued.
+    ``copies``: made after the launches, which a plan without ``files`` has none of.
     """
 
     files: tuple[str, ...]
@@ -75,6 +85,7 @@ class KernelPlan:
     initial: Mapping[str, bytes] = field(default_factory=dict)
     ring: tuple[str, ...] = ()
     submission: LaunchVariant = field(default_factory=LaunchVariant)
+    copies: tuple[PlannedCopy, ...] = ()
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:

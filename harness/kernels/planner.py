@@ -6,7 +6,14 @@ from harness.devices import DeviceInfo
 from harness.kernels import bandwidth, laplace, reduction
 from harness.kernels.plan import KernelPlan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
-from harness.variants.axes import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
+from harness.variants.axes import (
+    BandwidthVariant,
+    CommandVariant,
+    LaplaceVariant,
+    LaunchVariant,
+    ReductionVariant,
+    Variant,
+)
 
 
 def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
@@ -23,6 +30,8 @@ def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
         return laplace.plan(problem, variant, device)
     if isinstance(problem, Bandwidth) and isinstance(variant, BandwidthVariant):
         return bandwidth.plan(problem, variant, device)
+    if isinstance(problem, Bandwidth) and isinstance(variant, CommandVariant):
+        return bandwidth.plan_command(problem)
     if isinstance(problem, Empty) and isinstance(variant, LaunchVariant):
         return bandwidth.plan_empty(problem, variant)
     raise TypeError(f"no plan for {variant!r} on {problem!r}")

@@ -14,6 +14,7 @@ from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     BandwidthVariant,
+    CommandVariant,
     LaplaceVariant,
     LaunchVariant,
     ReductionVariant,
@@ -52,7 +53,8 @@ def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[s
 
 def _violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
     fitting = "launch" if problem.kind == "empty" else problem.kind
-    if variant.kind != fitting:
+    is_copied = isinstance(problem, Bandwidth) and problem.direction == "copy"
+    if variant.kind != fitting and not (is_copied and isinstance(variant, CommandVariant)):
         return [f"a {problem.kind} problem takes a {fitting} variant, not a {variant.kind} one"]
     found = []
     group = group_items(variant)

@@ -25,7 +25,7 @@ from harness.suites.schema import (
     Suite,
     Sweep,
 )
-from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, Variant
+from harness.variants.axes import BandwidthVariant, CommandVariant, LaunchVariant, LibraryVariant, Variant
 
 Block = ReductionBlock | LaplaceBlock
 Cache = Literal["hot", "cold"]
@@ -225,9 +225,12 @@ def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceIn
             yield from (replace(base, variant=variant) for variant in _candidates(suite, problem, device))
 
 
-def _candidates(suite: Suite, problem: Bandwidth, device: DeviceInfo) -> list[BandwidthVariant]:
+def _candidates(
+    suite: Suite, problem: Bandwidth, device: DeviceInfo
+) -> list[BandwidthVariant | CommandVariant]:
     """The variants whose fastest is the limit: those that the device can run, or one, which tells why not."""
-    every = _sweep(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
+    sweep = _sweep(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
+    every: list[BandwidthVariant | CommandVariant] = [*sweep, CommandVariant()]
     return [variant for variant in every if not violations(variant, problem, device)] or every[:1]
 
 

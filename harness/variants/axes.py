@@ -151,6 +151,13 @@ class BandwidthVariant:
 
 
 @checked
+class CommandVariant:
+    """The API's own command (cudaMemcpyAsync, clEnqueueCopyBuffer), which has no axes."""
+
+    kind: Literal["command"] = field(default="command", kw_only=True, repr=False)
+
+
+@checked
 class LaunchVariant:
     """One way to enqueue launches."""
 
@@ -168,7 +175,7 @@ class LibraryVariant:
 
 
 Variant = Annotated[
-    ReductionVariant | LaplaceVariant | BandwidthVariant | LaunchVariant | LibraryVariant,
+    ReductionVariant | LaplaceVariant | BandwidthVariant | CommandVariant | LaunchVariant | LibraryVariant,
     Field(discriminator="kind"),
 ]
 _KINDS: Final[tuple[type[Any], ...]] = get_args(get_args(Variant)[0])
@@ -252,6 +259,8 @@ def _label(variant: Variant) -> str:
         ]
         unusual = (value for value, default in pieces if value != default)
         return " ".join((f"{variant.border_code} w{variant.vector_width} {rows} {shape}", *unusual))
+    if isinstance(variant, CommandVariant):
+        return "the API's own command"
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
     return "library" if variant.accumulator == "wide" else "library, sums in the element type"
@@ -268,4 +277,4 @@ def group_items(variant: Variant) -> int:
     """Work-items of one work-group."""
     if isinstance(variant, LaplaceVariant):
         return variant.group_width * variant.group_height
-    return 1 if isinstance(variant, (LaunchVariant, LibraryVariant)) else variant.group_size
+    return 1 if isinstance(variant, (CommandVariant, LaunchVariant, LibraryVariant)) else variant.group_size

@@ -22,6 +22,7 @@ from harness.problems.dtypes import DTYPES, Dtype
 from harness.variants.axes import (
     AXES,
     BandwidthVariant,
+    CommandVariant,
     Compare,
     Dialect,
     Finish,
@@ -41,6 +42,7 @@ from tests.support.checks import (
     skipping,
     spelled,
 )
+from tests.support.contract import sources_of
 from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, WIDER, variant_of
 
 RUNGS = [
@@ -249,6 +251,31 @@ def test_bandwidth_variants(own_backend: Backend, point: Point) -> None:
             prepared.enqueue(0)
             outcome = problem.verify(prepared.result(), host)
         assert outcome.ok, f"{problem.label}, {variant}: {outcome.message}"
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+@pytest.mark.parametrize("size", [1, 131, 70001])
+def test_the_own_command_of_the_api_copies(own_backend: Backend, dtype: str, size: int) -> None:
+    problem = Bandwidth("copy", dtype, size)
+    require(own_backend, problem, CommandVariant())
+    hosts, uploaded = sources_of(own_backend, problem, 2)
+    with own_backend.prepare(problem, CommandVariant(), uploaded) as prepared:
+        assert prepared.launches == ()
+        for i in (1, 0, 1):
+            prepared.poison()
+            prepared.enqueue(i)
+            own_backend.synchronize()
+            assert np.array_equal(prepared.result(), problem.reference(hosts[i]))
+        prepared.poison()
+        seconds = prepared.event_seconds(0)
+        assert seconds is None or 0 < seconds < 60
+        prepared.enqueue(0)
+        assert np.array_equal(prepared.result(), problem.reference(hosts[0]))
+
+
+def test_no_command_of_the_api_reads(own_backend: Backend) -> None:
+    reason = own_backend.unsupported(Bandwidth("read", "int32", 5), CommandVariant())
+    assert reason == "a bandwidth problem takes a bandwidth variant, not a command one"
 
 
 @pytest.mark.parametrize("rung", RUNGS)

@@ -18,6 +18,7 @@ from harness.variants.axes import (
     AXES,
     PER_PROBLEM,
     BandwidthVariant,
+    CommandVariant,
     LaplaceVariant,
     LaunchVariant,
     LibraryVariant,
@@ -37,6 +38,7 @@ KINDS: list[Variant] = [
     ReductionVariant(),
     LaplaceVariant(),
     BandwidthVariant(),
+    CommandVariant(),
     LaunchVariant(),
     LibraryVariant(),
 ]
@@ -115,7 +117,7 @@ def test_plain_data_and_back() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({}, r"kind None is unknown; known are reduction, laplace, bandwidth, launch, plain"),
+        ({}, r"kind None is unknown; known are reduction, laplace, bandwidth, command, launch, plain"),
         ({"kind": "reduction", "trees": 1}, r"no axis 'trees'; its axes are storage, vector_width"),
         ({"kind": "reduction", "tree": "oak"}, r"tree = 'oak': allowed are naive, sequential"),
         ({"kind": "reduction", "vector_width": 3}, r"vector_width = 3: allowed are 1, 2, 4, 8, 16, 32, 64"),

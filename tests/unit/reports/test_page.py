@@ -21,7 +21,7 @@ import pytest
 from rich.console import Console
 
 import reports
-from harness.problems import BORDERS, MASKS, OUTPUTS
+from harness.problems import BORDERS, MASKS, OUTPUTS, Bandwidth
 from harness.results.ratio import VERDICTS
 from harness.results.record import Record
 from harness.results.runfile import Run, RunWriter, load_run
@@ -329,6 +329,8 @@ def test_the_conclusion_is_the_headline_of_each_device() -> None:
     assert told == "NVIDIA H200 (0000:3b:00.0): OpenCL is slower in 1 of 1 case, by up to 33.3 %."
     loud, _ = conclusion(run_of(record("numpy", reduction(), 8e-6), devices=(device("numpy"),)))
     assert loud.startswith("NEITHER OPENCL NOR CUDA RAN")
+    limits = run_of(record("opencl", Bandwidth("copy", "uint32", 100), 8e-6, role="limit"))
+    assert "NEITHER" not in " ".join(conclusion(limits))
 
 
 def test_importing_reports_imports_nothing_heavy() -> None:

@@ -16,7 +16,14 @@ from harness.runner import session
 from harness.runner.plan import Request
 from harness.suites.expand import expand, measured_by_default, select_devices, skip_reason
 from harness.suites.schema import Suite, load_suite, suite_names
-from harness.variants.axes import BandwidthVariant, LaunchVariant, LibraryVariant, ReductionVariant, Variant
+from harness.variants.axes import (
+    BandwidthVariant,
+    CommandVariant,
+    LaunchVariant,
+    LibraryVariant,
+    ReductionVariant,
+    Variant,
+)
 from harness.variants.ladders import LADDERS
 from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
 
@@ -130,8 +137,13 @@ sizes = [[7, 5]]
         (Bandwidth("read", "uint32", 150), "cold"),
     }
     assert {(c.backend, c.device) for c in limits} == {("opencl", 0), ("opencl", 1), ("cuda", 0)}
-    assert all(isinstance(c.variant, BandwidthVariant) for c in limits)
-    assert {c.variant.group_size for c in limits if c.device == 1} == {1}  # type: ignore[union-attr]
+    kernels = [c.variant for c in limits if isinstance(c.variant, BandwidthVariant) and c.device == 1]
+    assert {variant.group_size for variant in kernels} == {1}
+    # The API's own command can copy, and cannot read.
+    commands = [c for c in limits if isinstance(c.variant, CommandVariant)]
+    assert {(c.backend, c.device) for c in commands} == {("opencl", 0), ("opencl", 1), ("cuda", 0)}
+    assert {c.problem.direction for c in commands} == {"copy"}  # type: ignore[union-attr]
+    assert len(commands) + sum(isinstance(c.variant, BandwidthVariant) for c in limits) == len(limits)
 
 
 def _hints(cases: list[Case]) -> set[str]:
