@@ -57,6 +57,7 @@ def test_dry_run_of_the_suites_that_ship(harness: Harness, name: str) -> None:
     assert "cases to measure" in shown.out
 
 
+@pytest.mark.smoke
 def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", "page")
     assert shown.code == 0, shown.err

@@ -15,6 +15,8 @@ from harness.runner.worker_process import Worker
 from tests.conftest import found, opened
 from tests.support.contract import PROBLEMS, some_problem, wrong
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize("name", REGISTRY)
 def test_a_backend_has_devices_or_says_what_is_missing(name: str) -> None:

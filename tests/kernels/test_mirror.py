@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.mirror import CL, CU, ROOT, cut, names, twin
 
+pytestmark = pytest.mark.smoke
+
 SHARED = sorted(names(CL) & names(CU))
 
 

@@ -19,6 +19,8 @@ from backends.errors import BackendUnavailable
 from backends.libraries.numpy import NumpyBackend
 from harness.runner.environment import PACKAGES
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize(
     "error",

@@ -26,6 +26,8 @@ from harness.results.ratio import (
     verdict,
 )
 
+pytestmark = pytest.mark.smoke
+
 
 def test_speed_ratio_is_the_second_time_over_the_first() -> None:
     # design.md, 2560x2560 by the gated queue: OpenCL 8.55 us, CUDA 6.26 us.

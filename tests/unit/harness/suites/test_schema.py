@@ -18,6 +18,8 @@ from harness.variants.axes import ReductionVariant, difference
 from harness.variants.ladders import LADDERS
 from tests.support.fake_backend import DEVICE
 
+pytestmark = pytest.mark.smoke
+
 REDUCTION = """
 title = "mine"
 [[reduction]]
