@@ -133,10 +133,17 @@ REGISTRY: dict[str, Entry] = {
             narrow_sums=True,
         ),
         Entry(
+            "cvcuda",
+            "backends.libraries.cvcuda:CvCudaBackend",
+            "library",
+            "CV-CUDA's Laplace filter",
+            packages=("cvcuda*", *_NVRTC, *_CUPTI),
+        ),
+        Entry(
             "torch",
             "backends.libraries.torch:TorchBackend",
             "library",
-            "PyTorch's reductions",
+            "PyTorch's reductions and filters",
             packages=("torch", *_NVRTC, *_CUPTI),
             narrow_sums=True,
         ),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, ClassVar
 
@@ -21,14 +22,14 @@ from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan
 from backends.cuda.driver import DeviceView, DriverBackend, call
 from backends.errors import BackendError, BackendUnavailable
 from backends.libraries.npp_functions import (
-    FILTERS,
+    BORDERS,
     IMAGE_REDUCTIONS,
     SIGNAL_REDUCTIONS,
     Context,
+    Filter,
     Function,
     Point,
     Size,
-    filter_name,
 )
 from harness.devices import DeviceArray, DeviceInfo, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
@@ -38,6 +39,8 @@ _VERSION = "13"
 _HOW_TO_GET = "pip install nvidia-npp, or install the CUDA toolkit with its NPP"
 _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
+_DIVISOR = 1
+"""By which NPP divides the sum of the products of integers."""
 _SHORTEST_ROW = 2**7
 """Of a folded source, in elements."""
 _MAX_SIDE = 2**31 - 1
@@ -61,7 +64,7 @@ class NppBackend(DriverBackend):
 
     @classmethod
     def _device_count(cls) -> int:
-        for name in ("nppist", "npps", "nppif"):
+        for name in ("nppist", "npps", "nppif", "nppidei"):
             _library(name)
         return super()._device_count()
 
@@ -103,19 +106,48 @@ class NppBackend(DriverBackend):
         return needed.value
 
     def _filters(self, problem: Laplace, views: Sequence[DeviceView]) -> Calls:
-        name = filter_name(problem)
-        run = getattr(_library("nppif"), name)
+        how = Filter(problem)
         target = self._new(problem.shape, np.dtype(problem.dtype))
-        whole = Size(problem.width, problem.height)
-        source_step = problem.pitch * problem.element.itemsize
-        target_step = problem.row_elements * problem.element.itemsize
+        mask = self.upload(how.mask).handle
+        larger = self._new(_bordered(problem), np.dtype(problem.dtype)) if how.copy else None
         each = []
         for view in views:
-            source = (ctypes.c_void_p(view.pointer), ctypes.c_int(source_step), whole, Point(0, 0))
-            written = (ctypes.c_void_p(target.pointer), ctypes.c_int(target_step), whole)
-            arguments = (*source, *written, ctypes.c_int(_MASK_3X3), ctypes.c_int(_REPLICATE), self._npp)
-            each.append(BoundCall(partial(_run, run, *arguments), (target,), (view,)))
-        return Calls(each, note=name)
+            run = self._filtering(how, larger or view, target, mask)
+            if larger is not None:
+                run = partial(_in_turn, self._copying(how, view, larger), run)
+            each.append(BoundCall(run, (target,), (view, mask, larger)))
+        names = [how.copy, how.name] if how.copy else [how.name]
+        return Calls(each, note=", then ".join(names), calls_per_result=len(names))
+
+    def _copying(self, how: Filter, view: DeviceView, larger: DeviceView) -> Callable[[], None]:
+        """What copies the image into one that is larger by a pixel on each side."""
+        problem = how.problem
+        size = Size(problem.width, problem.height)
+        whole = Size(problem.width + 2, problem.height + 2)
+        source = (ctypes.c_void_p(view.pointer), ctypes.c_int(_step(view)), size)
+        written = (ctypes.c_void_p(larger.pointer), ctypes.c_int(_step(larger)), whole)
+        value = (how.value,) if problem.border == "constant" else ()
+        run = getattr(_library("nppidei"), how.copy)
+        return partial(_run, run, *source, *written, ctypes.c_int(1), ctypes.c_int(1), *value, self._npp)
+
+    def _filtering(
+        self, how: Filter, source: DeviceView, target: DeviceView, mask: DeviceView
+    ) -> Callable[[], None]:
+        """What filters an image, which begins behind the border where one was copied around it."""
+        problem = how.problem
+        size = Size(problem.width, problem.height)
+        has_border = not how.copy
+        first = 0 if has_border else _step(source) + problem.channels * problem.element.itemsize
+        read = (ctypes.c_void_p(source.pointer + first), ctypes.c_int(_step(source)))
+        written = (ctypes.c_void_p(target.pointer), ctypes.c_int(_step(target)), size)
+        weights: tuple[Any, ...] = (ctypes.c_int(_MASK_3X3),)
+        if not how.has_own_mask:
+            weights = (ctypes.c_void_p(mask.pointer), Size(3, 3), Point(1, 1))
+            weights += () if problem.element.is_float else (ctypes.c_int(_DIVISOR),)
+        border = (ctypes.c_int(_REPLICATE),) if has_border else ()
+        around = (size, Point(0, 0)) if has_border else ()
+        run = getattr(_library("nppif"), how.name)
+        return partial(_run, run, *read, *around, *written, *weights, *border, self._npp)
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         function = _function(problem)
@@ -130,12 +162,8 @@ class NppBackend(DriverBackend):
         return None if function.signal else _overflow(problem)
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
-        if (problem.mask, problem.border, problem.output) != ("eight_negated", "replicate", "laplacian"):
-            return (
-                "NPP's Laplace filter has the mask eight_negated, unsharpened, and the border replicate only"
-            )
-        if problem.dtype not in FILTERS:
-            return f"NPP's Laplace filter has no {problem.dtype}"
+        if problem.border not in BORDERS:
+            return f"NPP has the border {problem.border} neither in its filters nor as a copy of the image"
         return None
 
 
@@ -148,6 +176,22 @@ def _run(function: Any, *arguments: Any) -> None:
     status = function(*arguments)
     if status < 0:
         raise BackendError(f"NPP, {function.__name__}: status {status}")
+
+
+def _in_turn(*calls: Callable[[], None]) -> None:
+    for each in calls:
+        each()
+
+
+def _bordered(problem: Laplace) -> tuple[int, int]:
+    """Shape of an image with a border of one pixel: elements, its rows as far apart as packed ones are."""
+    wider = replace(problem, height=problem.height + 2, width=problem.width + 2)
+    return wider.height, wider.pitch
+
+
+def _step(view: DeviceView) -> int:
+    """Bytes from one row to the next."""
+    return view.nbytes // view.shape[0]
 
 
 def _function(problem: Reduction) -> Function | None:

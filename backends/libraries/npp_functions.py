@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.problems import Laplace
+import numpy as np
+
+from harness.problems import Array, Laplace
 
 
 class Size(ctypes.Structure):
@@ -109,10 +111,67 @@ IMAGE_REDUCTIONS = {
 SIGNAL_REDUCTIONS = dict(_signal_reductions())
 """Of signals: one row of any length."""
 
-FILTERS = {"uint8": "8u", "int16": "16s", "float32": "32f"}
-"""The types of NPP's Laplace filter."""
+LAPLACE_TYPES = frozenset({"uint8", "int16", "float32"})
+"""The types of NPP's own Laplace filter, whose 3x3 mask is eight_negated."""
+
+REPLICATED = frozenset({"replicate", "reflect"})
+"""The borders that NPP's filters have themselves: one pixel outside, both are the pixel at the border."""
+
+_COPIES = {"constant": "nppiCopyConstBorder", "wrap": "nppiCopyWrapBorder"}
+
+BORDERS = REPLICATED | _COPIES.keys()
+"""The borders that NPP has, in its filters or as a copy of the image."""
+
+_C_TYPES = {
+    "uint8": ctypes.c_ubyte,
+    "uint16": ctypes.c_ushort,
+    "int16": ctypes.c_short,
+    "float32": ctypes.c_float,
+}
 
 
-def filter_name(problem: Laplace) -> str:
-    """The function that filters images of this type and number of channels."""
-    return f"nppiFilterLaplaceBorder_{FILTERS[problem.dtype]}_C{problem.channels}R_Ctx"
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """How NPP computes a filter: what copies the image into a larger one first (empty where the filter has
+    the border itself), and what filters.
+
+    NPP's sharpening filter, nppiFilterSharpenBorder, divides its mask by 8: it is none of ours.
+    """
+
+    problem: Laplace
+
+    @property
+    def copy(self) -> str:
+        """The function that adds the border; empty where none is needed."""
+        what = _COPIES.get(self.problem.border, "")
+        return what and self._spelled(what)
+
+    @property
+    def has_own_mask(self) -> bool:
+        """Whether it is NPP's Laplace filter; else a filter with the mask as an array."""
+        own = (self.problem.mask, self.problem.output) == ("eight_negated", "laplacian")
+        return own and self.problem.dtype in LAPLACE_TYPES
+
+    @property
+    def name(self) -> str:
+        """The function that filters: where the border was copied, one that reads what lies around."""
+        what = "nppiFilterLaplace" if self.has_own_mask else "nppiFilter"
+        return self._spelled(what if self.copy else f"{what}Border")
+
+    @property
+    def mask(self) -> Array:
+        """The mask in the type in which NPP takes it: of integers, integers."""
+        centre, edge, corner = self.problem.coefficients
+        kind = np.float32 if self.problem.element.is_float else np.int32
+        return np.array([corner, edge, corner, edge, centre, edge, corner, edge, corner], kind)
+
+    @property
+    def value(self) -> Any:
+        """The pixel outside as the copying function takes it: by value, of several channels an array."""
+        kind, channels = _C_TYPES[self.problem.dtype], self.problem.channels
+        outside = self.problem.border_value
+        one = outside if self.problem.element.is_float else int(outside)
+        return kind(one) if channels == 1 else (kind * channels)(*(one,) * channels)
+
+    def _spelled(self, what: str) -> str:
+        return f"{what}_{_IMAGES[self.problem.dtype]}_C{self.problem.channels}R_Ctx"
