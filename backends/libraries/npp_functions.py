@@ -168,7 +168,8 @@ class Filter:
     @property
     def value(self) -> Any:
         """The pixel outside as the copying function takes it: by value, of several channels an array."""
-        kind, channels = _C_TYPES[self.problem.dtype], self.problem.channels
+        kind: Any = _C_TYPES[self.problem.dtype]
+        channels = self.problem.channels
         outside = self.problem.border_value
         one = outside if self.problem.element.is_float else int(outside)
         return kind(one) if channels == 1 else (kind * channels)(*(one,) * channels)

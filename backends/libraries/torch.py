@@ -1,4 +1,4 @@
-"""The PyTorch backend, a library baseline: its own reductions."""
+"""The PyTorch backend, a library baseline: its own reductions, and the filter in its operations."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from backends.base import POISON, Prepared
 from backends.common.library_backend import Calls, PreparedCalls, field_types
 from backends.cuda.driver import DriverBackend
 from backends.errors import BackendError, BackendUnavailable, DeviceLost, OutOfDeviceMemory
+from backends.libraries import torch_filters
 from harness.devices import Array, DeviceArray, DeviceInfo
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import LibraryVariant, Variant
@@ -52,20 +53,27 @@ class TorchBackend(DriverBackend):
         return DeviceArray(tensor, host.dtype, host.shape)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        assert isinstance(problem, Reduction)
-        assert isinstance(variant, LibraryVariant)
-        self._activate()
-        reduce = _FUNCTIONS[problem.op]
-        total = "float64" if problem.element.is_float else "int64"
-        if variant.accumulator == "element":
-            reduce, total = _plain_sum, problem.dtype
-        calls = Calls(
-            [partial(reduce, source.handle) for source in sources],
-            accumulator=field_types(problem, total=total, count="int64"),
-            note="three calls, aminmax, argmin and argmax" if problem.parts.places else "",
-            calls_per_result=3 if problem.parts.places else 1,
-        )
-        return PreparedCalls(self, problem, calls)
+        tensors = [source.handle for source in sources]
+        with self._typed_errors(f"preparing {problem.label}"):
+            self._activate()
+            if isinstance(problem, Reduction):
+                assert isinstance(variant, LibraryVariant)
+                return PreparedCalls(self, problem, _reductions(problem, variant, tensors))
+            assert isinstance(problem, Laplace)
+            calls = self._filters(problem, tensors)
+            # The first call compiles, or chooses an algorithm.
+            calls.each[0]()
+            self._wait()
+            return PreparedCalls(self, problem, calls)
+
+    def _filters(self, problem: Laplace, tensors: Sequence[Any]) -> Calls:
+        # Float32 with the mantissa of TF32 would be another problem.
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.benchmark = True
+        run = torch_filters.filtering(problem, self._where)
+        images = [torch_filters.image_of(problem, packed) for packed in tensors]
+        each = [partial(_filtered, run, image, problem.shape) for image in images]
+        return Calls(each, problem.accumulator, torch_filters.note(problem))
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _FUNCTIONS:
@@ -75,7 +83,7 @@ class TorchBackend(DriverBackend):
         return None
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
-        return "PyTorch convolves floats alone, with borders padded by another call: no fair filter"
+        return torch_filters.lacks(problem)
 
     def _fetch(self, handle: Any) -> Array:
         with self._typed_errors("fetching the result"):
@@ -84,7 +92,7 @@ class TorchBackend(DriverBackend):
 
     def _spoiled(self, handle: Any) -> Any:
         with self._typed_errors("filling the results"):
-            handle.reshape(1).view(torch.uint8).fill_(POISON)
+            handle.view(-1).view(torch.uint8).fill_(POISON)
             self._wait()
             return handle
 
@@ -110,6 +118,23 @@ class TorchBackend(DriverBackend):
             raise DeviceLost(f"PyTorch, {doing}: {error}") from error
         except RuntimeError as error:
             raise BackendError(f"PyTorch, {doing}: {error}") from error
+
+
+def _reductions(problem: Reduction, variant: LibraryVariant, tensors: Sequence[Any]) -> Calls:
+    reduce = _FUNCTIONS[problem.op]
+    total = "float64" if problem.element.is_float else "int64"
+    if variant.accumulator == "element":
+        reduce, total = _plain_sum, problem.dtype
+    return Calls(
+        [partial(reduce, tensor) for tensor in tensors],
+        accumulator=field_types(problem, total=total, count="int64"),
+        note="three calls, aminmax, argmin and argmax" if problem.parts.places else "",
+        calls_per_result=3 if problem.parts.places else 1,
+    )
+
+
+def _filtered(run: torch_filters.Filter, image: Any, shape: tuple[int, ...]) -> list[Any]:
+    return [run(image).view(shape)]
 
 
 def _sum(tensor: Any) -> list[Any]:
