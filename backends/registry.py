@@ -170,6 +170,22 @@ REGISTRY: dict[str, Entry] = {
             packages=("opencv-*", *_POCL),
             by_default=False,
         ),
+        Entry(
+            "halide_opencl",
+            "backends.libraries.halide_opencl:HalideOpenClBackend",
+            "library",
+            "Halide's filter by OpenCL: a second witness of the ratio",
+            packages=("halide", *_POCL),
+            by_default=False,
+        ),
+        Entry(
+            "halide_cuda",
+            "backends.libraries.halide_cuda:HalideCudaBackend",
+            "library",
+            "Halide's filter by CUDA, of the same schedule",
+            packages=("halide", *_NVRTC, *_CUPTI),
+            by_default=False,
+        ),
     )
 }
 

@@ -50,7 +50,7 @@ class FakeDriver:
             "cuDeviceGetPCIBusId": lambda *_: (b"0000:3B:00.0\0",),
             "cuDeviceTotalMem": lambda _: (2**36,),
             "cuDeviceGetAttribute": lambda attribute, _: (_ATTRIBUTES[attribute],),
-            "cuDevicePrimaryCtxRetain": lambda _: ("context",),
+            "cuDevicePrimaryCtxRetain": lambda _: (66,),
             "cuCtxSetCurrent": lambda _: (),
             "cuStreamCreate": lambda _: (77,),
             "cuStreamGetFlags": lambda _: (1,),
