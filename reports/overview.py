@@ -99,7 +99,8 @@ def _heat(
         rows.append((names[str(op)], tuple(_cell(of_type.get(name), table) for name in there)))
         marks = [_mark(of_type[name], types.index(name), table) for name in there if name in of_type]
         lines.append((names[str(op)], marks))
-    label = f"Speed of {comparison.first} over {comparison.against} with intervals: {title}"
+    where = f"{comparison.device_name}, {pairs['cache'].iloc[0]}"
+    label = f"Speed of {comparison.first} over {comparison.against} with intervals: {title}, {where}"
     return Heat(title, tuple(there), tuple(rows), forest("", label, lines, comparison.band, ticks))
 
 

@@ -62,6 +62,7 @@ def saturation(
     numbers = series_of(list(rows["backend"]))
     peak = memory_rate / 1e9
     top = max(peak, float(rows[["bytes_per_second", "limit"]].max().max()) / 1e9) * 1.05
+    title = f"GB/s by size of the source: {rows['device_name'].iloc[0]}, {cache}"
     panels: list[Markup] = []
     for op, group in rows.groupby(_panel_keys(rows), sort=False):
         same_kind = rows[rows["kind"].isin(group["kind"]) & rows["limit"].notna()]
@@ -71,12 +72,11 @@ def saturation(
             ends = (float(group["source_bytes"].min()), float(group["source_bytes"].max()))
             lines.append(("peak", [(x, peak) for x in ends]))
         marks = [_mark(row, numbers, records) for row in group.itertuples(index=False)]
-        label = f"GB/s by size and backend beside the measured limit: {op}"
+        label = f"{title}, by backend beside the measured limit: {op}"
         panels.append(sized(str(op), label, marks, lines, top, write.size))
     more = [("measured limit", 0, "limit")] if rows["limit"].notna().any() else []
     if peak:
         more.append((f"memory clock x bus width: {write.gb_s(memory_rate)} GB/s", 0, "peak"))
-    title = f"GB/s by size of the source: {rows['device_name'].iloc[0]}, {cache}"
     return Figure(title, backend_legend(list(rows["backend"]), more), tuple(panels))
 
 
@@ -110,12 +110,12 @@ def widths(table: pd.DataFrame, physical: str, cache: str) -> Figure:
     rows = rows.sort_values("queue", kind="stable").drop_duplicates(["backend", "problem", "width"])
     types = ordered_types(rows["type"])
     top = float(rows["bytes_per_second"].max()) / 1e9 * 1.05
+    title = f"{rows['device_name'].iloc[0]}, {cache}"
     panels = []
     for (op, backend), group in rows.sort_values("number").groupby(["op", "backend"], sort=False):
         marks = [_width_mark(row, types) for row in group.itertuples(index=False)]
-        label = f"Bandwidth of reading and copying by vector width and type: {op}, {backend}"
+        label = f"Bandwidth of reading and copying by vector width and type: {op}, {backend}, {title}"
         panels.append(sized(f"{op}, {backend}", label, marks, (), top, "{:g}".format))
-    title = f"{rows['device_name'].iloc[0]}, {cache}"
     return Figure(title, legend((name, number, "") for number, name in enumerate(types)), tuple(panels))
 
 

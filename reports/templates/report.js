@@ -51,7 +51,8 @@ class Table {
       return element("th", { scope: "col", title, class: numeric.includes(column) ? "number" : "" }, button);
     });
     this.body = element("tbody");
-    const table = element("table", {}, element("thead", {}, element("tr", {}, element("td"), ...this.heads)), this.body);
+    const caption = element("caption", { class: "unseen" }, this.what);
+    const table = element("table", {}, caption, element("thead", {}, element("tr", {}, element("td"), ...this.heads)), this.body);
     for (const row of this.rows) this.draw(row);
     this.block.append(controls, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": this.what }, table));
   }

@@ -13,7 +13,7 @@ import reports
 from harness.results.runfile import Run
 from reports.page import page
 from tests.support.browser import BROWSER, DESK, MISSING, TELEPHONE, Browser
-from tests.support.html import HOSTILE
+from tests.support.html import HOSTILE, tables
 from tests.support.recorded import run_of as recorded
 from tests.support.report_data import cpu_run, gpu_run, record, reduction, run_of
 
@@ -179,6 +179,116 @@ def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, name: str)
     assert wide <= TELEPHONE
     assert over[0] <= 2, "pixels by which the text of a chart leaves it"
     assert high >= 9, "pixels that the smallest text of a chart is high"
+
+
+SHEET = 1031
+"""A4 on its side between its margins, in pixels."""
+OPEN = """
+    document.querySelectorAll("details").forEach((each) => { each.open = true; });
+    document.querySelectorAll("details.data").forEach(tableOf);
+    const all = (what) => [...document.querySelectorAll(what)];
+"""
+SEVERAL: dict[str, Callable[[], str]] = {
+    "gpu": lambda: reports.render(gpu_run(), "harness run quick"),
+    "cpu": lambda: reports.render(cpu_run(), "harness run quick"),
+    "several": lambda: page(
+        [recorded("h200-pcl"), recorded("cpu-quick")], ["", ""], studies=["pcl", "jia2012"]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_a_screen_reader_has_a_name_for_everything(tmp_path: Path, name: str) -> None:
+    """Charts and tables by themselves, columns for each cell, headings without a gap."""
+    told = Browser(tmp_path, SEVERAL[name]()).find(
+        OPEN
+        + """
+        const label = (each) => each.getAttribute("aria-label");
+        const charts = all("svg").filter((each) => each.getAttribute("aria-hidden") !== "true");
+        const levels = all("h1, h2, h3, h4").map((each) => Number(each.tagName[1]));
+        const names = [...charts, ...all("nav")].map(label);
+        return {
+            charts: charts.length,
+            tables: all("table").length,
+            unnamed_charts: charts.filter((each) => each.role !== "img" || !label(each)).length,
+            not_told_apart: names.filter((each, at) => names.indexOf(each) !== at),
+            unnamed_tables: all("table").filter((each) => !each.caption || !each.caption.textContent).length,
+            columns_without_scope: all("th:not([scope])").map((each) => each.textContent),
+            pictures_without_text: all("img:not([alt])").length,
+            unnamed_controls: all("a, button, input, select, summary")
+                .filter((each) => !label(each) && !each.textContent.trim() && !each.labels?.length)
+                .map((each) => each.outerHTML),
+            gaps: levels.filter((level, at) => at && level > levels[at - 1] + 1).length,
+            twice: all("[id]").filter((each) => all(`[id="${CSS.escape(each.id)}"]`).length > 1).length,
+        };
+        """
+    )
+    assert told.pop("charts") > 3
+    assert told.pop("tables") > 5
+    assert told == dict.fromkeys(told, 0) | {
+        "not_told_apart": [],
+        "columns_without_scope": [],
+        "unnamed_controls": [],
+    }
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_all_can_be_reached_by_keys_in_the_order_of_the_page(tmp_path: Path, name: str) -> None:
+    """What scrolls, too; and nothing that is reached is out of sight."""
+    told = Browser(tmp_path, SEVERAL[name]()).find(
+        OPEN
+        + """
+        const reached = all("a[href], button, input, select, summary, [tabindex]")
+            .filter((each) => each.tabIndex >= 0 && each.getClientRects().length);
+        const scrolls = (each) => each.scrollWidth > each.clientWidth + 1
+            && getComputedStyle(each).overflowX !== "visible";
+        // One of each kind: there are thousands.
+        const kinds = new Map(reached.map((each) => [each.tagName + each.className, each]));
+        const unseen = [...kinds.values()].filter((each) => {
+            each.focus();
+            const style = getComputedStyle(each);
+            return document.activeElement !== each || (style.outlineStyle === "none" && !style.boxShadow);
+        });
+        return {
+            reached: reached.length,
+            first: reached[0].closest("nav") !== null,
+            jumps: all("[tabindex]").filter((each) => each.tabIndex > 0).length,
+            out_of_reach: all(".scroll, pre").filter((each) => scrolls(each) && each.tabIndex < 0).length,
+            unseen: unseen.map((each) => each.outerHTML.slice(0, 200)).slice(0, 3),
+            // A link of a chart is in the table below it, too: keys need not pass each mark.
+            only_in_charts: all("svg a").filter((each) => each.tabIndex >= 0).length,
+        };
+        """
+    )
+    assert told.pop("reached") > 20
+    assert told == {"first": True, "jumps": 0, "out_of_reach": 0, "unseen": [], "only_in_charts": 0}
+
+
+def test_what_is_printed_has_every_table(tmp_path: Path) -> None:
+    """Drawn when printing begins, were none of them open; on paper that is never dark."""
+    text = reports.render(gpu_run(), "harness run quick")
+    browser = Browser(tmp_path, text)
+    code = """
+        dispatchEvent(new Event("beforeprint"));
+        return [...document.querySelectorAll("details.data")].map((each) =>
+            [each.id, each.open, each.querySelectorAll("tbody tr").length]);
+    """
+    drawn = {name: count for name, is_open, count in browser.find(code) if is_open}
+    assert drawn == {name: len(rows) for name, rows in tables(text).items()}
+    wide = browser.find(
+        """
+        dispatchEvent(new Event("beforeprint"));
+        for (const rule of document.styleSheets[0].cssRules)
+            if (rule.media?.mediaText === "print") rule.media.mediaText = "all";
+        return document.documentElement.scrollWidth;
+        """,
+        width=SHEET,
+    )
+    assert wide <= SHEET, "columns would be cut off"
+    browser.printed(tmp_path / "page.pdf")
+    pages = len(re.findall(rb"/Type /Page\b", (tmp_path / "page.pdf").read_bytes()))
+    assert pages > len(gpu_run().records) / 60
+    assert "@media (prefers-color-scheme: dark)" not in text
 
 
 def test_hostile_strings_are_inert_in_a_browser(tmp_path: Path) -> None:
