@@ -50,7 +50,11 @@ def reductions(problem: Reduction, variant: LibraryVariant, arrays: Sequence[Any
 
 
 def filters(problem: Laplace, arrays: Sequence[Any]) -> Calls:
-    """``cupyx.scipy.ndimage.correlate``; integers into int32, then clipped and cast: three kernels."""
+    """``cupyx.scipy.ndimage.correlate``; integers into int32, then clipped and cast: three kernels.
+
+    Integers do not saturate in CuPy's filters. Its ``laplace`` has the mask four alone, adds two filters in
+    the image's own type, where integers wrap, and takes channels for a third direction.
+    """
     integer = not problem.element.is_float
     run = _Filter(problem)
     return Calls(

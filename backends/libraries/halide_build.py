@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -107,8 +108,10 @@ def compiler() -> str:
     """The C compiler that links.
 
     Raises:
-        BackendUnavailable: if there is none.
+        BackendUnavailable: if there is none, or it is not Linux's.
     """
+    if sys.platform != "linux":
+        raise BackendUnavailable(f"Halide's filter is linked for Linux, not for {sys.platform}", "use Linux")
     found = next(filter(None, map(shutil.which, _COMPILERS)), None)
     if found is None:
         raise BackendUnavailable("no C compiler is found, which links what Halide compiles", _HOW_TO_GET)

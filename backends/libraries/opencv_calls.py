@@ -102,10 +102,10 @@ def lacks_laplace(problem: Laplace) -> str | None:
     return None
 
 
-def note(problem: Problem) -> str:
-    """Which of OpenCV's functions it is, and what a reader must know of it."""
+def note(problem: Problem, general: bool = False) -> str:
+    """Which of OpenCV's functions it is, and what to know of it; ``general`` as in :func:`laplace`."""
     if isinstance(problem, Laplace):
-        return "cv2.filter2D" if _ksize(problem) is None else "cv2.Laplacian"
+        return "cv2.filter2D" if general or _ksize(problem) is None else "cv2.Laplacian"
     assert isinstance(problem, Reduction)
     return _NOTES.get(problem.op, "cv2.minMaxLoc, which finds both extremes and their places")
 
@@ -122,10 +122,13 @@ def reduction(problem: Reduction, row: Any) -> Call:
     return partial(_REDUCTIONS[problem.op], row)
 
 
-def laplace(problem: Laplace, image: Any, target: Any) -> Call:
-    """The call that filters an image of the problem's shape into ``target``, of the same shape and type."""
+def laplace(problem: Laplace, image: Any, target: Any, general: bool = False) -> Call:
+    """The call that filters an image of the problem's shape into ``target``, of the same shape and type.
+
+    ``general``: by ``cv2.filter2D`` even where ``cv2.Laplacian`` has the mask.
+    """
     border = BORDERS[problem.border]
-    ksize = _ksize(problem)
+    ksize = None if general else _ksize(problem)
     if ksize is not None:
         run = partial(cv2.Laplacian, image, -1, target, ksize, borderType=border)
     else:

@@ -30,6 +30,9 @@ _NO_MEMORY = -4
 _DEVICE = "OPENCV_OPENCL_DEVICE"
 _RUNTIME = "OPENCV_OPENCL_RUNTIME"
 _FALLBACK = "OpenCV falls back to the processor where it has no OpenCL kernel"
+_KERNEL = "its OpenCL kernel"
+_SMALLEST_SIDE = 3
+"""Of an image that OpenCV's kernel for filter2D takes: the mask's."""
 _KERNEL_TYPES = frozenset({"uint8", "int8", "uint16", "int16", "int32", "float32", "float64"})
 
 
@@ -85,10 +88,10 @@ class OpenCvOpenClBackend(LibraryBackend):
             return DeviceArray(matrix, host.dtype, host.shape)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        note = joined(opencv_calls.note(problem), _FALLBACK)
         accumulator = opencv_calls.accumulator(problem)
         matrices = [source.handle for source in sources]
         if isinstance(problem, Reduction):
+            note = joined(opencv_calls.note(problem), _FALLBACK)
             reductions = [opencv_calls.reduction(problem, row) for row in matrices]
             return PreparedCalls(self, problem, Calls(reductions, accumulator, note, result_location="host"))
         assert isinstance(problem, Laplace)
@@ -97,8 +100,9 @@ class OpenCvOpenClBackend(LibraryBackend):
             whole = [packed.get() for packed in matrices]
             images = [_matrix(rows[:, : problem.row_elements].reshape(problem.shape)) for rows in whole]
             target = _matrix(np.empty(problem.shape, problem.dtype))
-        filters = [opencv_calls.laplace(problem, image, target) for image in images]
-        return PreparedCalls(self, problem, Calls(filters, accumulator, note))
+        # cv2.Laplacian maps a UMat to the processor and filters there; cv2.filter2D has an OpenCL kernel.
+        filters = [opencv_calls.laplace(problem, image, target, general=True) for image in images]
+        return PreparedCalls(self, problem, Calls(filters, accumulator, _filter_note(problem)))
 
     def gate(self, prepared: Prepared, seconds: float) -> None:
         """None: OpenCV's queue is its own."""
@@ -142,6 +146,13 @@ class OpenCvOpenClBackend(LibraryBackend):
         with _typed_errors("filling the result"):
             cv2.bitwise_not(handle, handle)
             return handle
+
+
+def _filter_note(problem: Laplace) -> str:
+    """What a reader must know of a filter: whether OpenCV has a kernel for the image."""
+    has_kernel = min(problem.height, problem.width) >= _SMALLEST_SIDE
+    where = _KERNEL if has_kernel else "falls back to the processor: a side is shorter than the mask's"
+    return joined(opencv_calls.note(problem, general=True), where)
 
 
 def _matrix(host: Array) -> cv2.UMat:
