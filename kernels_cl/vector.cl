@@ -46,6 +46,7 @@ WITH_EXTREMES(char)
 WITH_EXTREMES(uchar)
 WITH_EXTREMES(short)
 WITH_EXTREMES(ushort)
+WITH_EXTREMES(int)
 // Fewer components are widened: groups of four or eight of the batch are added up before.
 #if LOADS_IN_FLIGHT > 15
 #error "LOADS_IN_FLIGHT is over 15: eight components of a batch of bytes overflow"

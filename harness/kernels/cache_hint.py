@@ -83,6 +83,13 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     elif isinstance(problem, Laplace) and kept == SIXTEENTHS:
         is_larger = kept_sixteenths(2 * problem.source_bytes, device.cache_bytes) < SIXTEENTHS
         hint = "streaming_stores" if is_larger else "none"
+    return possible_hint(hint, problem, vector_bytes, device)
+
+
+def possible_hint(
+    hint: axes.CacheHint, problem: Reduction | Laplace, vector_bytes: int, device: DeviceInfo
+) -> axes.CacheHint:
+    """The hint where ``device`` can give it with loads of so many bytes, else none."""
     return "none" if any(HINTS[hint].violations(vector_bytes, problem.dtype, device)) else hint
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source
+from harness.kernels.values import WORD_BYTES
 from harness.problems import Laplace
 from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
@@ -24,10 +25,11 @@ _WEIGHTS_BYTES: Final = 64
 class Part:
     """What a value adds to the plan of a filter.
 
-    That is macros, buffers with what they hold first, launches before the filter's, arguments behind its
-    others, and the source that it reads.
+    That is files behind its own, macros, buffers with what they hold first, launches before the filter's,
+    arguments behind its others, and the source that it reads.
     """
 
+    files: tuple[str, ...] = ()
     macros: Mapping[str, str | int] = field(default_factory=dict)
     buffers: Mapping[str, int] = field(default_factory=dict)
     initial: Mapping[str, bytes] = field(default_factory=dict)
@@ -50,7 +52,7 @@ class FilterValue:
 
 class _Mapped(FilterValue):
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
-        if variant.pixels == "global" and variant.stencil != "symmetric":
+        if variant.pixels == "global" and not isinstance(STENCILS[variant.stencil], _Symmetric):
             yield f"reads whole rows, and the stencil {variant.stencil} each neighbour by itself"
 
 
@@ -84,11 +86,21 @@ class _Padded(FilterValue):
         return (problem.height + 2) * pitch * problem.element.itemsize
 
 
+class _Peeled(_Mapped):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if variant.pixels != "global":
+            yield f"a work-item reads its rows itself, not from {variant.pixels}"
+        if variant.vector_width < problem.channels:
+            yield f"{variant.vector_width} elements do not hold a pixel of {problem.channels} channels"
+
+
 BORDER_CODES: Final[dict[axes.BorderCode, FilterValue]] = {
     "branches": FilterValue(),
     "padded": _Padded(),
     "select": FilterValue(),
     "mapped": _Mapped(),
+    "peeled": _Peeled(),
 }
 
 
@@ -115,11 +127,26 @@ class _Symmetric(FilterValue):
                 f"{variant.mask_memory} memory"
             )
 
+    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+        return Part(files=("laplace/terms",))
+
+
+class _Packed(_Symmetric):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if problem.dtype != "uint8":
+            yield f"only sums of uint8 fit 16 bits, not of {problem.dtype}"
+        if variant.border_code != "peeled":
+            yield f"it takes rows as bytes, as border_code peeled reads them, {variant.border_code} does not"
+        if variant.vector_width < WORD_BYTES:
+            yield f"{variant.vector_width} bytes do not fill a word of 32 bits"
+
 
 STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
     "nine_terms": FilterValue(),
     "unrolled": FilterValue(),
     "symmetric": _Symmetric(),
+    "packed": _Packed(),
 }
 
 
@@ -131,7 +158,7 @@ class _PerPixel(FilterValue):
 
 class _March(FilterValue):
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
-        if variant.stencil != "symmetric":
+        if not isinstance(STENCILS[variant.stencil], _Symmetric):
             yield (
                 "it adds up what whole rows contribute, as the stencil symmetric tells, "
                 f"{variant.stencil} does not"

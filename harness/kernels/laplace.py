@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import reduce
 from operator import or_
 
@@ -40,7 +41,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     launch = PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, (*arguments, *further))
     image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
-        files=_files(problem, variant),
+        files=_files(problem, variant, {axis: part.files for axis, part in zip(values, parts, strict=True)}),
         macros=reduce(or_, (dict(part.macros) for part in parts), _macros(problem, variant, device)),
         buffers=reduce(or_, (dict(part.buffers) for part in parts), image),
         initial=reduce(or_, (dict(part.initial) for part in parts), {}),
@@ -52,7 +53,10 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     )
 
 
-def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
+def _files(
+    problem: Laplace, variant: LaplaceVariant, further: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Those of the source in their order; ``further``: by axis, those that its value needs behind its own."""
     border = _BORDER_FILES.get(problem.border, problem.border)
     return (
         "language",
@@ -67,6 +71,7 @@ def _files(problem: Laplace, variant: LaplaceVariant) -> tuple[str, ...]:
         f"laplace/pixels/{variant.pixels}",
         "laplace/results",
         f"laplace/stencil/{variant.stencil}",
+        *further["stencil"],
         f"laplace/scheme/{variant.scheme}",
         "laplace/laplace",
     )

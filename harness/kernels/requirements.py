@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from harness.devices import DeviceInfo
@@ -90,11 +90,8 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
         name = getattr(variant, axis)
         reasons = values[name].violations(variant, problem, device)
         found += [f"{axis} {name}: {reason}" for reason in reasons]
+    found += _width_violations(variant, problem, device)
     width = variant.vector_width
-    if width > max(OPENCL_ELEMENTS, device.vector_elements):
-        found.append(f"vector_width {width}: the compiler's vectors have {device.vector_elements} elements")
-    if width > OPENCL_ELEMENTS and (problem.element.itemsize > WIDER_BYTES or problem.element.is_float):
-        found.append(f"vector_width {width}: only integers of 8 and 16 bits, not {problem.dtype}")
     items = num_groups(problem.size, variant, device) * variant.group_size
     vectors = -(-problem.size // (items * width))
     if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
@@ -106,11 +103,22 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
     return found
 
 
+def _width_violations(
+    variant: ReductionVariant | LaplaceVariant, problem: Reduction | Laplace, device: DeviceInfo
+) -> Iterator[str]:
+    width = variant.vector_width
+    if width > max(OPENCL_ELEMENTS, device.vector_elements):
+        yield f"vector_width {width}: the compiler's vectors have {device.vector_elements} elements"
+    if width > OPENCL_ELEMENTS and (problem.element.itemsize > WIDER_BYTES or problem.element.is_float):
+        yield f"vector_width {width}: only integers of 8 and 16 bits, not {problem.dtype}"
+
+
 def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> list[str]:
     found = []
     for axis, values in FILTER_VALUES.items():
         name = getattr(variant, axis)
         found += [f"{axis} {name}: {reason}" for reason in values[name].violations(variant, problem, device)]
+    found += _width_violations(variant, problem, device)
     rows, loads = variant.rows_per_item, variant.loads_in_flight
     if rows % loads:
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")

@@ -45,16 +45,19 @@ Dialect = Literal["vendor", "portable"]
 """Whether a kernel may use what one vendor's compiler has, such as NVIDIA's PTX, or the language alone."""
 Accumulator = Literal["wide", "element"]
 """Whether a library adds in the problem's accumulator, or in the elements' own, narrower type."""
-BorderCode = Literal["branches", "padded", "select", "mapped"]
+BorderCode = Literal["branches", "padded", "select", "mapped", "peeled"]
 """How a pixel outside the image is found: by if and else, in a copy of the image with a border around it, at
-an address selected before, or at addresses computed once, with one wide load of a work-item's own elements.
+an address selected before, at addresses computed once, with one wide load of a work-item's own elements, or
+so at the ends of a row alone, elsewhere neighbours being wide loads, too.
 """
 Pixels = Literal["global", "local_tile"]
 """Where a filter's neighbours are read: in global memory, or in the group's local memory."""
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""
-Stencil = Literal["nine_terms", "unrolled", "symmetric"]
-"""How the mask is applied: a loop over its nine weights, the same written out, or by its symmetry."""
+Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed"]
+"""How the mask is applied: a loop over its nine weights, the same written out, by its symmetry, or so in
+packed sums of 16 bits.
+"""
 MaskMemory = Literal["global", "constant", "inline"]
 """Where the mask's weights are: in memory, or in the instructions."""
 
@@ -127,7 +130,7 @@ class LaplaceVariant:
     scheme: Scheme = "march"
     stencil: Stencil = "symmetric"
     mask_memory: MaskMemory = "inline"
-    vector_width: Width = 1
+    vector_width: WiderWidth = 1
     rows_per_item: _Rows = 1
     loads_in_flight: Loads = 1
     group_width: GroupSize = 32

@@ -169,7 +169,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "laplace_steps",
-            "from one pixel a work-item with branches at the border to vectors in several rows",
+            "from one pixel a work-item with branches at the border to vectors in rows and packed sums",
             "this harness; a work-item keeps rows from the first step on, the study's steps are jia2012",
             _climb(
                 LaplaceVariant(),
@@ -178,6 +178,10 @@ LADDERS: dict[str, Ladder] = {
                 ("vector_width", 4),
                 ("rows_per_item", 8),
                 ("loads_in_flight", 4),
+                ("vector_width", 16),
+                ("border_code", "peeled"),
+                # Last, for only bytes can take it.
+                ("stencil", "packed"),
             ),
         ),
     )

@@ -29,6 +29,7 @@ from backends import Backend, Unsupported, open_backend
 from backends.common import kernel_backend
 from harness.kernels import source as sources
 from harness.kernels.defaults import default_variant
+from harness.kernels.requirements import OPENCL_ELEMENTS, violations
 from harness.kernels.source import Dialect
 from harness.kernels.targets import KERNELS
 from harness.kernels.values import TEXEL
@@ -48,7 +49,7 @@ from harness.variants.axes import (
 from harness.variants.ladders import LADDERS
 from tests.support.checks import Point
 from tests.support.compiling import NVIDIA
-from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, variant_of
+from tests.support.samples import BANDWIDTHS, LAPLACES, LEAST, REDUCTIONS, variant_of
 
 MARK = "call: "
 """What a label's line begins with."""
@@ -129,7 +130,7 @@ def _borders() -> Iterator[Call]:
     """Every border in every code on every number of channels, in global memory and in a tile: it is at
     borders that addresses go astray.
     """
-    widths = itertools.cycle(AXES["laplace"]["vector_width"])
+    widths = itertools.cycle(width for width in AXES["laplace"]["vector_width"] if width <= OPENCL_ELEMENTS)
     codes = AXES["laplace"]["border_code"]
     points: list[tuple[Pixels, BorderCode, str, int]]
     points = [("global", *point) for point in itertools.product(codes, BORDERS, (1, 3, 4))]
@@ -139,9 +140,9 @@ def _borders() -> Iterator[Call]:
         variant = LaplaceVariant(
             border_code=code, pixels=pixels, vector_width=width, group_width=4, group_height=2
         )
-        yield Call(
-            Laplace("eight", border, "laplacian", "uint8", 5, 4 * width // channels + 3, channels), variant
-        )
+        problem = Laplace("eight", border, "laplacian", "uint8", 5, 4 * width // channels + 3, channels)
+        if not violations(variant, problem, LEAST):
+            yield Call(problem, variant)
 
 
 def _bandwidths() -> Iterator[Call]:

@@ -56,6 +56,32 @@ def test_a_default_fits_tall_images(device: DeviceInfo, height: int) -> None:
         assert violations(variant, problem, device) == []
 
 
+@pytest.mark.parametrize(
+    ("dtype", "elements", "stencil", "width"),
+    [
+        ("uint8", 16, "packed", 16),
+        ("uint8", 64, "packed", 32),
+        ("uint16", 64, "symmetric", 16),
+        ("float32", 64, "symmetric", 16),
+    ],
+)
+def test_a_processor_adds_bytes_in_16_bits_of_full_registers(
+    dtype: str, elements: int, stencil: str, width: int
+) -> None:
+    device = replace(CPU, vector_elements=elements)
+    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, 9, 9), device)
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.border_code, variant.stencil, variant.vector_width) == ("peeled", stencil, width)
+
+
+def test_a_processor_stores_past_its_caches_where_its_compiler_can() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "float32", 9, 9)
+    for device, hint in ((CPU, "none"), (replace(CPU, nontemporal=True), "streaming_stores")):
+        variant = default_variant(problem, device)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.cache_hint == hint
+
+
 def test_only_what_does_not_fit_changes_a_default() -> None:
     def default(height: int, device: DeviceInfo) -> LaplaceVariant:
         variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)

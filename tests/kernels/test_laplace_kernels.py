@@ -120,6 +120,40 @@ def test_borders_on_the_rungs_of_the_study(own_backend: Backend, rung: LaplaceVa
     check(own_backend, problem, rung, problem.make_source(seed=1))
 
 
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "kind": (
+                ("uint8", "packed", 4),
+                ("uint8", "packed", 16),
+                ("uint8", "packed", 32),
+                ("uint8", "symmetric", 32),
+                ("uint16", "symmetric", 64),
+                ("float32", "symmetric", 16),
+            ),
+            "channels": (1, 3, 4),
+            "border": BORDERS,
+            "mask": ("four", "eight_negated", "diagonal"),
+            "output": OUTPUTS,
+        }
+    ),
+    ids=spelled,
+)
+def test_ends_of_rows(own_backend: Backend, point: Point) -> None:
+    """Rows of one vector and of several, that end with a vector, a pixel after it and inside it."""
+    dtype, stencil, width = point["kind"]
+    channels = point["channels"]
+    variant = LaplaceVariant(border_code="peeled", stencil=stencil, vector_width=width, group_width=4)
+    whole = -(-3 * width // channels)
+    for pixels in (1, width // channels, whole, whole + 1, 2 * width - 1):
+        parameters = {name: point[name] for name in ("mask", "border", "output")}
+        problem = Laplace(
+            dtype=dtype, height=3, width=pixels, channels=channels, border_value=7, **parameters
+        )
+        check(own_backend, problem, variant, problem.make_source(seed=pixels))
+
+
 def test_the_study_begins_with_nine_reads_and_ends_in_the_shape_of_the_default() -> None:
     first, *_, last = LADDERS["jia2012"].rungs
     assert isinstance(first, LaplaceVariant)
@@ -257,6 +291,37 @@ def test_the_plan_covers_the_image() -> None:
             {"scheme": "per_pixel", "rows_per_item": 2, "loads_in_flight": 2},
             "scheme per_pixel: it keeps no rows, of which 2 could be loads in flight",
         ),
+        (
+            IMAGE,
+            {"border_code": "peeled", "scheme": "per_pixel", "stencil": "unrolled"},
+            "border_code peeled: reads whole rows, and the stencil unrolled each neighbour by itself",
+        ),
+        (
+            IMAGE,
+            {"border_code": "peeled", "pixels": "local_tile"},
+            "border_code peeled: a work-item reads its rows itself, not from local_tile",
+        ),
+        (
+            replace(IMAGE, channels=4),
+            {"border_code": "peeled", "vector_width": 2},
+            "border_code peeled: 2 elements do not hold a pixel of 4 channels",
+        ),
+        (
+            replace(IMAGE, dtype="int16"),
+            {"border_code": "peeled", "stencil": "packed", "vector_width": 4},
+            "stencil packed: only sums of uint8 fit 16 bits, not of int16",
+        ),
+        (
+            IMAGE,
+            {"border_code": "mapped", "stencil": "packed", "vector_width": 4},
+            "stencil packed: it takes rows as bytes, as border_code peeled reads them, mapped does not",
+        ),
+        (
+            IMAGE,
+            {"border_code": "peeled", "stencil": "packed", "vector_width": 2},
+            "stencil packed: 2 bytes do not fill a word of 32 bits",
+        ),
+        (IMAGE, {"vector_width": 32}, "vector_width 32: the compiler's vectors have 16 elements"),
         (
             replace(IMAGE, height=2**20, width=2**17 - 128),
             {"border_code": "padded"},

@@ -12,22 +12,22 @@ inline void filter_rows(image_t image, __global STORED *results, int column, int
   for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k);
 
   // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
-  VECTOR_OF(VALUE) pending = outer_terms(neighbours_of(window_at(pixels, row - 1, first)));
-  neighbours_t neighbours = neighbours_of(window_at(pixels, row, second));
-  VECTOR_OF(VALUE) above = outer_terms(neighbours);
-  VECTOR_OF(VALUE) inner = inner_terms(neighbours);
-  EACH_COMPONENT COMPONENT(pending) += COMPONENT(inner);
+  sums_t pending = outer_terms(operands_of(window_at(pixels, row - 1, first)));
+  operands_t neighbours = operands_of(window_at(pixels, row, second));
+  sums_t above = outer_terms(neighbours);
+  sums_t inner = inner_terms(neighbours);
+  EACH_SUM COMPONENT(pending) += COMPONENT(inner);
 
 #pragma unroll 1
   for (int done = 0; done < ROWS_PER_ITEM; done += LOADS_IN_FLIGHT) {
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k, ++row) {
-      neighbours = neighbours_of(window_at(pixels, row + 1, loaded[k]));
-      const VECTOR_OF(VALUE) outer = outer_terms(neighbours);
+      neighbours = operands_of(window_at(pixels, row + 1, loaded[k]));
+      const sums_t outer = outer_terms(neighbours);
       inner = inner_terms(neighbours);
-      EACH_COMPONENT COMPONENT(pending) += COMPONENT(outer);
-      const results_t result = results_of(pending);
-      EACH_COMPONENT COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
+      EACH_SUM COMPONENT(pending) += COMPONENT(outer);
+      const results_t result = results_of_sums(pending);
+      EACH_SUM COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
       above = outer;
       if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
     }

@@ -1,14 +1,17 @@
 // jia2012, unrolled: the nine terms one after the other. A weight of 0 leaves its pixels out where 0 times them may be
 // NaN.
 
+#define sums_t VECTOR_OF(VALUE)
+#define results_of_sums results_of
+
 #define ADD_TERM(down, along)                                                              \
   if (SATURATES || WEIGHT(3 * (down) + (along)) != 0) {                                    \
     const VECTOR_OF(VALUE) neighbour = neighbour_at(pixels, row + (down) - 1, (along) - 1); \
     EACH_COMPONENT COMPONENT(sum) += WEIGHT(3 * (down) + (along)) * COMPONENT(neighbour);  \
   }
 
-__device__ inline VECTOR_OF(VALUE) sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
-  VECTOR_OF(VALUE) sum;
+__device__ inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
+  sums_t sum;
   EACH_COMPONENT COMPONENT(sum) = SPLAT(VALUE, 0);
   ADD_TERM(0, 0)
   ADD_TERM(0, 1)

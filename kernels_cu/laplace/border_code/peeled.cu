@@ -1,0 +1,123 @@
+// Borders are peeled off: a work-item whose neighbours all lie in their row loads these as two more vectors, which
+// overlap its own elements. Only the first and the last item of a row look for neighbours as `mapped` does.
+
+#if VECTOR_WIDTH < CHANNELS
+#error "an item's own elements must hold a pixel"
+#endif
+
+#define LAST_ITEM_DIFFERS 0
+#define READS_WORDS 1
+
+typedef union {
+  words_t words;
+  VECTOR_OF(STORED) vector;
+  STORED at[VECTOR_WIDTH];
+} elements_t;
+
+// The item's own elements of a row, and their left and right neighbours.
+typedef struct {
+  elements_t left, own, right;
+} row_t;
+
+// differs: PoCL's compiler would leave calls between here and the kernel, which hand a row over in memory.
+// end differs
+
+// What an item sees of a row are these vectors, not an array.
+#define window_t row_t
+
+__device__ inline neighbours_t neighbours_of_elements(row_t row) {
+  neighbours_t neighbours;
+  EACH_COMPONENT COMPONENT(neighbours.left.vector) = CONVERT(VALUE, COMPONENT(row.left.vector));
+  EACH_COMPONENT COMPONENT(neighbours.own.vector) = CONVERT(VALUE, COMPONENT(row.own.vector));
+  EACH_COMPONENT COMPONENT(neighbours.right.vector) = CONVERT(VALUE, COMPONENT(row.right.vector));
+  return neighbours;
+}
+#define neighbours_of neighbours_of_elements
+
+// left, right: where the nearest neighbours outside the item's own elements begin, which are `own`.
+typedef struct {
+  int column, own;
+  bool is_at_row_end;
+  int left[CHANNELS], right[CHANNELS];
+} columns_t;
+
+__device__ inline columns_t columns_of_item(image_t image, int column, int own) {
+  columns_t columns;
+  columns.column = column;
+  columns.own = min(image.row_elements - column, VECTOR_WIDTH);
+  columns.is_at_row_end = column < CHANNELS || column + VECTOR_WIDTH + CHANNELS > image.row_elements;
+#pragma unroll
+  for (int i = 0; i < CHANNELS; ++i) {
+    columns.left[i] = column_inside(image, column - CHANNELS + i);
+    columns.right[i] = column_inside(image, column + columns.own + i);
+  }
+  return columns;
+}
+
+__device__ inline VALUE element(image_t image, int row, int column) {
+  return selected_element(image, row, column);
+}
+
+__device__ inline const STORED *row_to_read(image_t image, int row) {
+  return row_start(image, row_inside(image, row));
+}
+
+// differs: OpenCL C loads a vector from any element on; CUDA C++ has the neighbours that are the item's own already.
+// A load must be aligned.
+__device__ inline void load_neighbours(const STORED *from, row_t *row) {
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    row->left.at[i] = i < CHANNELS ? LOAD_AS(STORED, from + i - CHANNELS) : row->own.at[i - CHANNELS];
+    row->right.at[i] =
+        i + CHANNELS < VECTOR_WIDTH ? row->own.at[i + CHANNELS] : LOAD_AS(STORED, from + i + CHANNELS);
+  }
+}
+
+__device__ inline void neighbours_in(const STORED *elements, row_t *row) {
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    row->left.at[i] = elements[i];
+    row->right.at[i] = elements[i + 2 * CHANNELS];
+  }
+}
+// end differs
+
+__device__ inline row_t load_row(image_t image, columns_t columns, int row) {
+  const STORED *start = row_to_read(image, row);
+  row_t loaded;
+  loaded.own.words = load_words(start + columns.column, 0);
+  if (!columns.is_at_row_end) {
+    load_neighbours(start + columns.column, &loaded);
+    return loaded;
+  }
+  STORED elements[VECTOR_WIDTH + 2 * CHANNELS];
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) elements[CHANNELS + i] = loaded.own.at[i];
+#pragma unroll
+  for (int i = 0; i < CHANNELS; ++i) elements[CHANNELS + VECTOR_WIDTH + i] = 0;
+#pragma unroll
+  for (int i = 0; i < CHANNELS; ++i) {
+    elements[i] = LOAD_AS(STORED, start + columns.left[i]);
+    elements[CHANNELS + columns.own + i] = LOAD_AS(STORED, start + columns.right[i]);
+#if BORDER_IS_CONSTANT
+    if (columns.column == 0) elements[i] = BORDER_VALUE;
+    if (columns.column + columns.own + i >= image.row_elements) elements[CHANNELS + columns.own + i] = BORDER_VALUE;
+#endif
+  }
+  neighbours_in(elements, &loaded);
+  return loaded;
+}
+
+__device__ inline row_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
+#if BORDER_IS_CONSTANT
+  if (is_outside(row, image.height)) {
+#pragma unroll
+    for (int i = 0; i < VECTOR_WIDTH; ++i) {
+      loaded.left.at[i] = BORDER_VALUE;
+      loaded.own.at[i] = BORDER_VALUE;
+      loaded.right.at[i] = BORDER_VALUE;
+    }
+  }
+#endif
+  return loaded;
+}

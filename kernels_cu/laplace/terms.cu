@@ -1,0 +1,38 @@
+// What a row adds to the results of three rows, by the mask's symmetry.
+
+// What a row adds to the results above and below it. A weight of 0 leaves its pixels out: 0 times an infinite pixel is
+// NaN.
+__device__ inline sums_t outer_terms(operands_t row) {
+  sums_t sum;
+#if EDGE == 0
+  EACH_SUM COMPONENT(sum) = AS_SUM(CORNER) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
+#elif CORNER == 0
+  EACH_SUM COMPONENT(sum) = AS_SUM(EDGE) * COMPONENT(row.own.vector);
+#else
+  EACH_SUM COMPONENT(sum) =
+      AS_SUM(EDGE) * COMPONENT(row.own.vector) +
+      AS_SUM(CORNER) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
+#endif
+  return sum;
+}
+
+// What a row adds to the results of its own row.
+__device__ inline sums_t inner_terms(operands_t row) {
+  sums_t sum;
+#if EDGE == 0
+  EACH_SUM COMPONENT(sum) = AS_SUM(CENTRE) * COMPONENT(row.own.vector);
+#else
+  EACH_SUM COMPONENT(sum) =
+      AS_SUM(CENTRE) * COMPONENT(row.own.vector) +
+      AS_SUM(EDGE) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
+#endif
+  return sum;
+}
+
+__device__ inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
+  sums_t sum = outer_terms(operands_of(window_at(pixels, row - 1, load_pixels(pixels, row - 1))));
+  const sums_t inner = inner_terms(operands_of(window_at(pixels, row, load_pixels(pixels, row))));
+  const sums_t below = outer_terms(operands_of(window_at(pixels, row + 1, load_pixels(pixels, row + 1))));
+  EACH_SUM COMPONENT(sum) += COMPONENT(inner) + COMPONENT(below);
+  return sum;
+}
