@@ -36,6 +36,7 @@ from reports.dataset import (
     measured,
     memory_rates,
 )
+from reports.fleet import kinds_of, shown
 from reports.headline import Headline, headlines
 from reports.ladders import Change, Climb, changes, climbs, steps_table, waterfalls
 from reports.launch_cost import launch_table
@@ -125,9 +126,12 @@ def page(
     ``band`` is the equivalence band of the verdicts. ``studies`` are those that get a chapter.
     """
     tables = list(map(frame, runs))
+    kinds = kinds_of(runs, tables, band)
+    places = shown(kinds, len(runs))
+    tables = [tables[place] for place in places]
     sections = [
-        _section(f"r{number}", run, table, command, band)
-        for number, (run, table, command) in enumerate(zip(runs, tables, commands, strict=True))
+        _section(f"r{number}", runs[place], table, commands[place], band)
+        for number, (place, table) in enumerate(zip(places, tables, strict=True))
     ]
     script = Markup(_template_text("report.js"))
     portable = applications(tables)
@@ -136,8 +140,9 @@ def page(
         .get_template("report.html.j2")
         .render(
             sections=sections,
+            kinds=kinds,
             style=Markup(_template_text("report.css") + _template_text("studies.css") * bool(studies)),
-            chapters=_chapters(studies, runs, tables, band),
+            chapters=_chapters(studies, [runs[place] for place in places], tables, band),
             cascades=cascades(portable),
             portability=portability_table(portable),
             script=script,
@@ -198,7 +203,7 @@ def _summary(runs: Sequence[Run], sections: Sequence[Section]) -> str:
     is_main = main is not None and main.comparison.second == "CUDA"
     told = {
         "id": pages.identity(runs),
-        "title": ", ".join(map(pages.stem_of, runs)),
+        "title": ", ".join(pages.names_of(runs)),
         "suite": about.get("suite"),
         "started": about.get("started"),
         "device": headline.device if headline else "",

@@ -28,7 +28,15 @@ _MOST_NAMES = 3
 
 def title_of(runs: Sequence[Run]) -> str:
     """What a page of these runs is called."""
-    return "OpenCL against CUDA: " + ", ".join(map(stem_of, runs))
+    return "OpenCL against CUDA: " + ", ".join(names_of(runs))
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """What a page's runs are called: those of one fleet by their folder."""
+    folders = {run.path.parent.name if run.path and run.environment.get("fleet") else "" for run in runs}
+    if len(folders) > 1 or "" in folders:
+        return list(map(stem_of, runs))
+    return [*folders] if len(runs) > 1 else [f"{folder}-{stem_of(runs[0])}" for folder in folders]
 
 
 def stem_of(run: Run) -> str:
@@ -52,7 +60,7 @@ def identity(runs: Sequence[Run]) -> str:
 
 def page_path(runs: Sequence[Run], folder: Path) -> Path:
     """Where the page of these runs goes: its own file, never that of other runs of the same name."""
-    names = list(map(stem_of, runs))
+    names = names_of(runs)
     if len(names) > _MOST_NAMES:
         names = [names[0], f"{len(names) - 1}-more"]
     stem = re.sub(r"[^\w.+-]+", "-", "+".join(names)).strip("-.")[:_LONGEST] or "run"

@@ -89,6 +89,8 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
     or failed.
     """
     from reports import write_report
+    from reports.dataset import frame
+    from reports.fleet import kinds_of
     from reports.terminal import conclusion
 
     if not measured:
@@ -103,9 +105,17 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
             for run in measured
         ]
         show_json({"report": str(page), "counts": counts, "runs": runs})
-    for run in measured:
+    kinds = kinds_of(measured, list(map(frame, measured)), band)
+    for kind in kinds:
+        if not as_json:
+            rows = [[cell.text for cell in line.cells] for line in kind.table.lines]
+            show_table(kind.title, [heading for heading, _ in kind.table.headings], rows)
+        tell(f"{kind.title}: {kind.answer}")
+    for run in measured if not kinds else ():
         for sentence in conclusion(run, band):
-            tell(f"{run.path}: {sentence}")
+            tell(sentence)
+    for run in measured:
+        tell(f"run file: {run.path}")
     tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     tell(f"report:   {page}")
     if counts["wrong"] or counts["failed"]:

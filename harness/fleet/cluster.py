@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,6 +15,10 @@ from harness.explain import extra, mistakes
 from harness.fleet.unit import FleetError
 
 LOCAL = "local"
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "10s"}
+"""Dask's settings for a worker that is not to disturb what it measures: its profiler would wake it a hundred
+times a second, its monitor twice.
+"""
 CONNECT_S = 30.0
 """Seconds that a scheduler may take to answer."""
 
@@ -88,11 +93,15 @@ def local(devices_at_once: int) -> Iterator[Any]:
     import dask
     from distributed import LocalCluster
 
-    # Its statistical profiler would wake the worker a hundred times a second.
     with (
-        dask.config.set({"distributed.worker.profile.enabled": False}),
+        dask.config.set(QUIET),
         LocalCluster(
-            n_workers=1, threads_per_worker=devices_at_once, memory_limit=0, dashboard_address=None
+            n_workers=1,
+            threads_per_worker=devices_at_once,
+            memory_limit=0,
+            dashboard_address=None,
+            # That workers are ended in the middle of a task is no news.
+            silence_logs=logging.ERROR,
         ) as cluster,
         _client(cluster) as client,
     ):

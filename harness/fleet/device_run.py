@@ -25,7 +25,7 @@ class DeviceRun:
     ``token`` is that of the lease that counts, empty without one; ``address`` is its worker's. ``workers``
     are the addresses of those that report the device. ``heard`` is when the lease's last message came, or
     since when the unit waits; ``not_before`` when it may be tried again. ``losses`` counts the leases in a
-    row that were lost without a record.
+    row that were lost without a record; at ``busy_since`` another process was first seen on the device.
     """
 
     def __init__(self, unit: Unit, path: Path, entry: Entry, now: float) -> None:
@@ -36,6 +36,7 @@ class DeviceRun:
         self.future: Any = None
         self.heard, self.not_before = now, 0.0
         self.losses = 0
+        self.busy_since: float | None = None
         self.done, self.total, self.next = 0, 0, ""
         self.records, self.troubles = 0, 0
         self.ended: Ended | None = None
@@ -98,7 +99,7 @@ class DeviceRun:
             return False
         self._open.write(record)
         self._note(record)
-        self.losses = 0
+        self.losses, self.busy_since = 0, None
         return True
 
     @property

@@ -155,11 +155,20 @@ class Fleet:
         if ended["lost"]:
             self._give_up(run, ended["reason"])
         elif ended["busy"]:
-            if not run.losses:
-                self._screen.note(f"{run.unit.label}: {ended['reason']}")
-            self._give_up(run, "")
+            self._wait_for(run, ended["reason"])
         else:
             self._conclude(run, ended["reason"])
+
+    def _wait_for(self, run: DeviceRun, holder: str) -> None:
+        """Tries again for a while what another process measures on."""
+        now = time.monotonic()
+        if run.busy_since is None:
+            run.busy_since = now
+            self._screen.note(f"{run.unit.label}: {holder}")
+        if now - run.busy_since > self._terms.wait_s:
+            self._conclude(run, holder)
+        else:
+            self._give_up(run, "")
 
     def _task_over(self, token: str, future: Any) -> None:
         """Dask says that a task is over; where its last message is not there, it was lost."""

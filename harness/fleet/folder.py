@@ -8,7 +8,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -123,7 +123,18 @@ def begun(path: Path, request: Request, text: str, command: str) -> Iterator[Fol
         }
         folder = Folder(path, Manifest(request=asked, suite_text=text, command=command))
         folder.save()
-        yield folder
+        try:
+            yield folder
+        except BaseException:
+            if not folder.manifest.devices:
+                (path / NAME).unlink()
+                _remove_empty(path)
+            raise
+
+
+def _remove_empty(path: Path) -> None:
+    with suppress(OSError):  # Something else is in it.
+        path.rmdir()
 
 
 @contextmanager

@@ -75,6 +75,11 @@ class _Options(_Line):
     budget: Seconds | None = None
 
 
+class _Fleet(_Line):
+    device: Name = ""
+    host: Name = ""
+
+
 class _Environment(_Line):
     suite: str | None = None
     command: str | None = None
@@ -88,6 +93,7 @@ class _Environment(_Line):
     nvml: str | Annotated[list[dict[str, _Told]], _FEW] | None = None
     request: _Request | None = None
     options: _Options | None = None
+    fleet: _Fleet | None = None
 
 
 class _Image(_Line):

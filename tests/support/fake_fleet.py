@@ -60,9 +60,13 @@ def host_name() -> str:
 
 def available() -> dict[str, list[DeviceInfo] | str]:
     """The devices of that host."""
-    host, count = host_name(), int(_name().partition("@")[0].partition("*")[2] or 1)
+    return {"fake": devices_of(host_name(), int(_name().partition("@")[0].partition("*")[2] or 1))}
+
+
+def devices_of(host: str, count: int = 1) -> list[DeviceInfo]:
+    """The devices of a host."""
     bus = hashlib.sha256(host.encode()).hexdigest()[:8]
-    return {"fake": [replace(DEVICE, index=n, physical=f"{bus}:{n:02x}:00.0") for n in range(count)]}
+    return [replace(DEVICE, index=n, physical=f"{bus}:{n:02x}:00.0") for n in range(count)]
 
 
 def versions() -> dict[str, str]:

@@ -17,8 +17,9 @@ from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError
 from harness.results.record import Case
 from harness.results.runfile import load_run
+from harness.runner.device_lock import locked
 from harness.runner.plan import Request
-from tests.support.fake_fleet import CASES, SUITE, Hosts, InstantWorker, Notes, hosts
+from tests.support.fake_fleet import CASES, SUITE, Hosts, InstantWorker, Notes, devices_of, hosts
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +152,20 @@ def test_a_client_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
         gate.opened.set()
         assert [run.state for run in measured(found, tmp_path, 2)] == ["done", "done"]
     whole(tmp_path, 2)
+
+
+def test_a_device_that_another_process_measures_on_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Notes()
+    with hosts(monkeypatch, "a") as found:
+        with locked({devices_of("a")[0].physical: []}, "another"):
+            (run,) = measured(found, tmp_path, 1, screen, Terms(1, 0.5))
+        assert "is being measured by process" in run.entry.reason
+        # Once when it was seen, once at the end.
+        assert sum("is being measured by process" in note for note in screen.notes) == 2
+        assert [run.state for run in measured(found, tmp_path)] == ["done"]
+    whole(tmp_path, 1)
 
 
 def test_what_is_done_is_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,122 @@
+"""``harness run --cluster`` and ``--scheduler``: what is refused, and a run on a cluster that a file tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.fleet import cluster as clusters
+from harness.results.runfile import load_run
+from tests.support.command import SUITE, Harness, harness
+
+__all__ = ["harness"]
+
+IN_THREADS = """
+cluster: distributed.LocalCluster
+arguments: {n_workers: 0, processes: false, threads_per_worker: 1, dashboard_address: null, memory_limit: 0}
+scale: {n: 1}
+"""
+"""A cluster's file."""
+
+
+def _file(text: str = IN_THREADS) -> Path:
+    path = Path("my.yaml")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_cluster_that_a_file_describes_measures(harness: Harness) -> None:
+    arguments = ("--backend", "numpy", "--cluster", _file(), "--run", "my", "--report", "page")
+    shown = harness("run", harness.suite(), *arguments)
+    assert shown.code == 0, shown.err
+    assert "2 ok" in shown.out
+    (file,) = Path("my").glob("*.jsonl")
+    run = load_run(file)
+    assert [record.status for record in run.records] == ["ok", "ok"]
+    assert [device["backend"] for device in run.environment["devices"]].count("numpy") == 1
+    assert run.environment["fleet"]["device"].endswith("/cpu")
+    assert f"run file: {file}" in shown.out
+    (page,) = Path("page").glob("my-*.html")
+    assert f"report:   {page}" in shown.out
+    told = json.loads((Path("my") / "fleet.json").read_text(encoding="utf-8"))
+    assert [device["is_done"] for device in told["devices"]] == [True]
+    again = harness("run", "--resume", "my", "--cluster", "my.yaml", "--report", "page", "--json")
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["counts"] == {"ok": 2}
+    assert harness("run", harness.suite(), *arguments).code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--cluster", "local", "--scheduler", "tcp://a:1"), "--scheduler and --cluster: give the address"),
+        (("--workers", 2), "--workers: of a fleet only; give --scheduler or --cluster"),
+        (("--cluster", "local", "--dry-run"), "--dry-run lists the cases of this machine"),
+        (("--cluster", "gone.yaml"), "gone.yaml cannot be read: No such file"),
+        (("--cluster", "local", "--device", "none", "--wait", 9), "nothing is measured there"),
+        (("--cluster", "local", "nosuite"), "suite 'nosuite' is unknown"),
+        (("--scheduler", "tcp://127.0.0.1:9"), "no scheduler answers at tcp://127.0.0.1:9"),
+        (("--scheduler", "nonsense://x"), "no scheduler answers at nonsense://x"),
+    ],
+)
+def test_a_mistake_is_told(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], told: str
+) -> None:
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
+    if "none" in arguments:
+        arguments = ("--cluster", _file(), *arguments[2:])
+    suite = () if "nosuite" in arguments else (harness.suite(SUITE),)
+    shown = harness("run", *suite, "--run", "my", *arguments)
+    assert shown.code == 2, shown.err
+    assert told in shown.err
+    # Nothing is left in the way of the next try.
+    assert not Path("my").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: [", "my.yaml is not YAML: "),
+        ("[]", "my.yaml: "),
+        ("", "my.yaml: cluster: is missing"),
+        ("cluster: LocalCluster", "my.yaml: cluster: "),
+        ("cluster: distributed.LocalCluster\nworker: 2", "my.yaml: key 'worker' is unknown"),
+        (
+            "cluster: nowhere.Cluster",
+            "cluster nowhere.Cluster: No module named 'nowhere'; install its package",
+        ),
+        ("cluster: distributed.Nothing", "has no attribute 'Nothing'"),
+        ("cluster: distributed.LocalCluster\narguments: {n: 2}", "distributed.LocalCluster cannot be made: "),
+    ],
+)
+def test_a_mistake_in_a_clusters_file_is_told(harness: Harness, text: str, told: str) -> None:
+    shown = harness("run", harness.suite(), "--run", "my", "--cluster", _file(text))
+    assert shown.code == 2, shown.err
+    assert told in shown.err
+
+
+def test_a_fleet_and_a_run_of_one_machine_are_resumed_by_their_own_options(harness: Harness) -> None:
+    Path("my").mkdir()
+    shown = harness("run", "--resume", "my")
+    assert shown.code == 2
+    assert "my is the folder of a fleet: add --scheduler or --cluster" in shown.err
+    Path("run.jsonl").touch()
+    shown = harness("run", "--resume", "run.jsonl", "--cluster", "local")
+    assert shown.code == 2
+    assert "run.jsonl is the run of one machine" in shown.err
+    shown = harness("run", "--resume", "my", "--cluster", "local")
+    assert shown.code == 2
+    assert "fleet.json cannot be read" in shown.err
+    (Path("my") / "fleet.json").write_text('{"format": 2}', encoding="utf-8")
+    shown = harness("run", "--resume", "my", "--cluster", "local")
+    assert shown.code == 2
+    assert "my/fleet.json is not a fleet's: format: " in shown.err
+
+
+def test_without_dask_the_extra_is_named(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    shown = harness("run", harness.suite(), "--run", "my", "--scheduler", "tcp://a:1")
+    assert shown.code == 2
+    assert "pip install '.[fleet]'" in shown.err
