@@ -1,4 +1,4 @@
-"""``harness run --cluster`` and ``--scheduler``: what is refused, and a run on a cluster that a file tells."""
+"""``harness run --cluster`` and ``--scheduler``: what is refused, and a run on a cluster of a file."""
 
 from __future__ import annotations
 
