@@ -140,7 +140,12 @@ def _client(cluster: Any) -> Iterator[Any]:
 
 @contextmanager
 def _closing(client: Any) -> Iterator[Any]:
+    log = logging.getLogger("distributed.client")
+    level = log.level
+    # That a scheduler is lost is told once, by the fleet.
+    log.setLevel(logging.CRITICAL)
     try:
         yield client
     finally:
+        log.setLevel(level)
         client.close(timeout=CONNECT_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,15 @@ def test_a_mistake_is_told(
     assert told in shown.err
     # Nothing is left in the way of the next try.
     assert not Path("my").exists()
+
+
+def test_the_clusters_file_of_the_documents_is_one(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "partition.yaml"
+    file.write_text(block, encoding="utf-8")
+    found = clusters.described(file)
+    assert (found.cluster, found.workers) == ("dask_jobqueue.SLURMCluster", found.scale["jobs"])
 
 
 @pytest.mark.parametrize(

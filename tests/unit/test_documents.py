@@ -48,6 +48,11 @@ OF_OTHERS = {
     "--suite": "the plugin for pytest",
     "--report-api-errors": "compute-sanitizer",
     "--editable": "pip",
+    "--hostfile": "dask ssh",
+    "--memory-limit": "dask worker",
+    "--nthreads": "dask worker",
+    "--nworkers": "dask worker",
+    "--exclusive": "Slurm",
 }
 """Options that documents name, and that are not of the command ``harness``, with whose they are."""
 

@@ -17,7 +17,7 @@ from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError
 from harness.results.record import Case
 from harness.results.runfile import load_run
-from harness.runner.device_lock import locked
+from harness.runner.device_lock import lock_path, locked
 from harness.runner.plan import Request
 from tests.support.fake_fleet import CASES, SUITE, Hosts, InstantWorker, Notes, devices_of, hosts
 
@@ -68,10 +68,12 @@ class Gate:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, op: str = "max") -> None:
         self._op, self._is_first = op, True
+        self.cases: list[str] = []
         self.reached, self.opened = threading.Event(), threading.Event()
         monkeypatch.setattr(InstantWorker, "before", staticmethod(self))
 
     def __call__(self, case: Case) -> None:
+        self.cases.append(getattr(case.problem, "op", ""))
         if getattr(case.problem, "op", "") == self._op and self._is_first:
             self._is_first = False
             self.reached.set()
@@ -152,6 +154,33 @@ def test_a_client_that_was_ended_goes_on(tmp_path: Path, monkeypatch: pytest.Mon
         gate.opened.set()
         assert [run.state for run in measured(found, tmp_path, 2)] == ["done", "done"]
     whole(tmp_path, 2)
+
+
+def test_a_task_whose_client_is_gone_ends_before_its_next_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(_: Sequence[DeviceRun]) -> None:
+        if gate.reached.is_set():
+            raise KeyboardInterrupt
+
+    with hosts(monkeypatch, "a") as found:
+        gate = Gate(monkeypatch, "min")
+        with pytest.raises(KeyboardInterrupt):
+            measured(found, tmp_path, 1, Notes(end))
+        tasks = found.workers["a"].state.tasks
+        wait(lambda: all(task.state == "cancelled" for task in tasks.values()))
+        gate.opened.set()
+        path = lock_path(devices_of("a")[0].physical)
+        wait(lambda: not path.read_text())
+    assert gate.cases == ["min"]
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    """Until that is so."""
+    ends_at = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < ends_at
+        time.sleep(0.02)
 
 
 def test_a_device_that_another_process_measures_on_is_waited_for(
