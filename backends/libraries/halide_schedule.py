@@ -45,9 +45,10 @@ class Schedule:
     has_inner_code: bool
 
 
-OF_GPUS = Schedule(4, True)
+OF_GPUS = Schedule(1, True)
+"""Two rows take up to 168 registers of a work-item on sm_90, where one takes 76. Not run on a GPU yet."""
 OF_PROCESSORS = Schedule(1, False)
-"""More rows are no faster on PoCL, and take it seconds to build."""
+"""More rows, and code of its own, are no faster on PoCL, and take it seconds to build."""
 
 
 def compile_filter(problem: Laplace, api: Api, schedule: Schedule, path: Path) -> None:
