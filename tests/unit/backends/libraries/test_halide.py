@@ -25,6 +25,11 @@ halide_schedule = pytest.importorskip("backends.libraries.halide_schedule")
 halide_opencl = pytest.importorskip("backends.libraries.halide_opencl")
 halide_cuda = pytest.importorskip("backends.libraries.halide_cuda")
 
+try:
+    halide_build.compiler()
+except BackendUnavailable as missing:
+    pytest.skip(str(missing), allow_module_level=True)
+
 PROBLEM = Laplace("four", "reflect_101", "laplacian", "uint8", 13, 300, 3)
 
 
