@@ -38,7 +38,9 @@ _TIMES = 2
 _WHOLE_PERCENT = 10
 """From here on a gain has no decimals: there is not the room."""
 _NUMBERS, _ABOVE, _BELOW, _STEP, _BAR = 160, 20, 16, 13, 11
-"""Of a waterfall, in units of a panel: width of the column of numbers; heights."""
+"""Of a waterfall, in units of a panel: least width of the column of numbers; heights."""
+_LETTER = 5.1
+"""The width of a letter of it."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,13 @@ def _waterfall(climb: Climb, problem: Any) -> Markup:
     label = f"Time of a call on each rung of {climb.ladder.name}: {problem.problem}"
     panel = Panel(problem.problem, label, height, left=0)
     numbers = series_of([rung.backend for rung in rungs])
-    at = log_scale(min(times) * 0.9, max(times) * 1.02, 0, WIDTH - _NUMBERS)
+    right = WIDTH - max(_NUMBERS, _LETTER * max(len(rung.told) for rung in rungs))
+    at = log_scale(min(times) * 0.9, max(times) * 1.02, 0, right)
     before: dict[str, float] = {}
+    if math.isfinite(limit):
+        # First, so that it lies behind the texts.
+        panel.line(at(limit), _ABOVE, at(limit), height - _BELOW, "limit")
+        panel.text(0, height - _BELOW + 11, f"limit: {write.us(limit)} us")
     y = float(_ABOVE)
     for step, each in by_step.items():
         panel.text(0, y + 9, "base" if step == climb.ladder.labels[0] else step, "k")
@@ -160,12 +167,9 @@ def _waterfall(climb: Climb, problem: Any) -> Markup:
             ends = sorted((at(before[rung.device]) if rung.device in before else 0.0, at(rung.seconds)))
             style = f"s{numbers[rung.backend] % COLOURS}"
             panel.box(ends[0], y, ends[1] - ends[0], _BAR - 2, style, f"{rung.device}, {step}: {rung.told}")
-            panel.text(WIDTH - _NUMBERS + 4, y + _BAR - 2, rung.told, "n")
+            panel.text(right + 4, y + _BAR - 2, rung.told, "n")
             before[rung.device] = rung.seconds
             y += _BAR
-    if math.isfinite(limit):
-        panel.line(at(limit), _ABOVE, at(limit), y, "limit")
-        panel.text(0, y + 11, f"limit: {write.us(limit)} us")
     return panel.svg()
 
 

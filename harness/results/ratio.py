@@ -261,7 +261,8 @@ def _interval(
 
 def _widening(sides: Sequence[Blocks], confidence: float) -> float:
     """The factor on the deviations for having resampled blocks or a few samples; 1 where samples enough."""
-    from scipy import stats
+    # scipy.stats has the same functions, and takes more than a second to import.
+    from scipy import special
 
     counts = [len(side) for side in sides if len(side) > 1]
     counts += [len(side[0]) for side in sides if len(side) == 1 and len(side[0]) < many_samples(confidence)]
@@ -269,7 +270,7 @@ def _widening(sides: Sequence[Blocks], confidence: float) -> float:
         return 1.0
     tail = (1 - confidence) / 2
     fewest, degrees = min(counts), sum(counts) - len(counts)
-    return float(stats.t.isf(tail, degrees) / stats.norm.isf(tail) * math.sqrt(fewest / (fewest - 1)))
+    return float(special.stdtrit(degrees, tail) / special.ndtri(tail) * math.sqrt(fewest / (fewest - 1)))
 
 
 def _resampled_centres(side: Blocks, place: int) -> _Floats:

@@ -105,6 +105,6 @@ def mean_is_narrow(values: Sequence[float], width: float) -> bool:
 
 @cache
 def _student(degrees: int, tail: float = (1 - CONFIDENCE) / 2) -> float:
-    from scipy import stats
+    from scipy import special
 
-    return float(stats.t.isf(tail, degrees))
+    return float(-special.stdtrit(degrees, tail))

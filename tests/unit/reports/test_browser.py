@@ -112,6 +112,7 @@ RUNS: dict[str, Callable[[], Run]] = {
     "gpu": gpu_run,
     "cpu": cpu_run,
     "ladders": lambda: recorded("h200-yan2011"),
+    "processor": lambda: recorded("cpu-jia2012"),
 }
 
 
