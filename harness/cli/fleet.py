@@ -7,7 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -58,7 +58,7 @@ def run_fleet(
 ) -> bool:
     """Measures a fleet, or goes on with the one in a folder; whether all was measured, and right."""
     try:
-        with user_input(), _folder(request, resume, run_folder) as found:
+        with _folder(request, resume, run_folder) as found:
             runs = _measured(where, found)
             paths = found.runs()
     except SchedulerLost as error:
@@ -77,21 +77,25 @@ def run_fleet(
 
 @contextmanager
 def _folder(request: Request, resume: Path | None, new: Path | None) -> Iterator[folder.Folder]:
-    if resume:
-        with folder.resumed(resume) as found:
-            yield found
-        return
-    suite, text = suite_of(request)
-    path = new or options.new_run(suite.name).with_suffix("")
-    with folder.begun(path, request, text, shlex.join(["harness", *sys.argv[1:]])) as found:
+    with ExitStack() as opened:
+        with user_input():
+            if resume:
+                found = opened.enter_context(folder.resumed(resume))
+            else:
+                suite, text = suite_of(request)
+                path = new or options.new_run(suite.name).with_suffix("")
+                command = shlex.join(["harness", *sys.argv[1:]])
+                found = opened.enter_context(folder.begun(path, request, text, command))
         yield found
 
 
 def _measured(where: Where, found: folder.Folder) -> list[DeviceRun]:
     with _client(where, found) as (client, workers), Screen() as screen:
         terms = Terms(where.workers or workers, WAIT_S if where.wait is None else where.wait)
+        with user_input():
+            fleet = Fleet(client, found, terms, screen)
         try:
-            return Fleet(client, found, terms, screen).measure()
+            return fleet.measure()
         except (KeyboardInterrupt, Ended):
             # The terminal may be gone.
             with suppress(OSError):
@@ -119,7 +123,8 @@ def _client(where: Where, found: folder.Folder) -> Iterator[tuple[Any, int]]:
         with cluster.local(suite.measure.devices_at_once) as client:
             yield client, 1
     else:
-        description = cluster.described(Path(str(where.cluster)))
+        with user_input():
+            description = cluster.described(Path(str(where.cluster)))
         with cluster.made(description) as client:
             yield client, description.workers
 

@@ -8,6 +8,7 @@ reported next.
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -88,6 +89,7 @@ class Fleet:
         self._leases: dict[str, DeviceRun] = {}
         self._runs: dict[str, DeviceRun] = {}
         self._epoch = 0
+        self._over_since = math.inf
         self.refused_messages = 0
         measure = self._suite.measure
         self._silence_s = terms.silence_s or SILENCE_S + SILENT_LIMITS * measure.limit_s
@@ -176,8 +178,10 @@ class Fleet:
         if run is None:
             return
         if future.status == "error":
+            from distributed.scheduler import KilledWorker
+
             error = future.exception()
-            if type(error).__name__ != "KilledWorker":
+            if not isinstance(error, KilledWorker):
                 self._conclude(run, f"{type(error).__name__}: {error}")
                 return
         self._give_up(run, "its task ended without a word")
@@ -194,9 +198,9 @@ class Fleet:
             self._screen.note(f"{self._told.pop(address)['host']}: worker {address} is gone")
         self._hung = {token: address for token, address in self._hung.items() if address in self._threads}
         self._refused &= self._threads.keys()
-        for address in self._threads:
-            if address not in self._told and address not in self._asked and address not in self._refused:
-                self._ask(address)
+        known = {*self._told, *self._asked, *self._refused, *self._hung.values()}
+        for address in self._threads.keys() - known:
+            self._ask(address)
         for address in [address for address in self._asked if address not in self._threads]:
             del self._asked[address]
         now = time.monotonic()
@@ -212,7 +216,8 @@ class Fleet:
     def _miss(self, run: DeviceRun, now: float) -> None:
         """Gives up a device that no worker has reported for too long."""
         if now - run.heard > self._terms.wait_s:
-            self._conclude(run, f"no worker has reported it for {self._terms.wait_s:g} s")
+            keys = ", ".join(run.unit.keys)
+            self._conclude(run, f"no worker has reported it, as {keys}, for {self._terms.wait_s:g} s")
 
     def _ask(self, address: str) -> None:
         key = f"{self._topic}-tell-{uuid.uuid4().hex}"
@@ -302,7 +307,10 @@ class Fleet:
             self._screen.note(f"{told['host']}: nothing is measured there: {error}")
             return
         for unit in units:
-            self._add(unit).workers.add(address)
+            run = self._add(unit)
+            # Another order of the devices: the records' names of this one would be another's there.
+            if run.unit.keys == unit.keys:
+                run.workers.add(address)
 
     def _add(self, unit: Unit) -> DeviceRun:
         if unit.identity not in self._runs:
@@ -323,7 +331,8 @@ class Fleet:
                 continue
             if on_host[run.unit.host] >= self._suite.measure.devices_at_once:
                 continue
-            free = [each for each in sorted(run.workers) if on_worker[each] < self._threads.get(each, 0)]
+            there = sorted(run.workers & self._told.keys())
+            free = [each for each in there if on_worker[each] < self._threads.get(each, 0)]
             if free:
                 self._grant(run, free[0])
                 on_host[run.unit.host] += 1
@@ -352,11 +361,13 @@ class Fleet:
     def _give_up(self, run: DeviceRun, why: str) -> None:
         """Takes the lease from a task; the unit waits for another."""
         del self._leases[run.token]
-        future = run.future
+        future, address = run.future, run.address
         run.give_up(time.monotonic(), PAUSE_S)
         with self._scheduler_errors():
             future.cancel()
         if why:
+            # What is at that address now may be another process: it is asked again.
+            self._told.pop(address, None)
             run.losses += 1
             self._screen.note(f"{run.unit.label}: {why}; goes on from {run.records} records")
         if run.losses >= MOST_LOSSES:
@@ -387,9 +398,13 @@ class Fleet:
     # The end.
 
     def _is_over(self) -> bool:
-        return (
-            self._is_begun and not self._asked and all(run.state in ("done", "failed") for run in self.runs)
-        )
+        """Whether all that is known is done; workers that were asked what they have may say for a while."""
+        if not self._is_begun or any(run.state not in ("done", "failed") for run in self.runs):
+            self._over_since = math.inf
+            return False
+        now = time.monotonic()
+        self._over_since = min(self._over_since, now)
+        return not self._asked or now - self._over_since > self._terms.wait_s
 
     def _stop(self) -> None:
         """Ends what is under way: tasks end between two measurements."""

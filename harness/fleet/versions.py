@@ -5,7 +5,7 @@ through. Drivers are the devices' own.
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 import harness
@@ -16,6 +16,8 @@ _DASK = ("dask", "distributed")
 _OF_CLIENT = {"harness", "commit", "kernels", "Python", *_DASK}
 """What matters of the process that measures nothing itself."""
 _DIGITS = 12
+_MOST_HOSTS = 4
+"""That are named of a version."""
 
 
 def versions() -> dict[str, str]:
@@ -36,6 +38,11 @@ def client_versions() -> dict[str, str]:
     return {name: number for name, number in versions().items() if name in _OF_CLIENT}
 
 
+def _listed(hosts: Sequence[str]) -> str:
+    more = f" and {len(hosts) - _MOST_HOSTS} more" if len(hosts) > _MOST_HOSTS else ""
+    return ", ".join(hosts[:_MOST_HOSTS]) + more
+
+
 def differing(by_host: Mapping[str, Mapping[str, str]]) -> list[str]:
     """What is not the same on all hosts that have it, with the hosts of each version."""
     names = dict.fromkeys(name for told in by_host.values() for name in told)
@@ -46,6 +53,6 @@ def differing(by_host: Mapping[str, Mapping[str, str]]) -> list[str]:
             if name in told:
                 hosts.setdefault(told[name], []).append(host)
         if len(hosts) > 1:
-            each = "; ".join(f"{number} on {', '.join(where)}" for number, where in hosts.items())
+            each = "; ".join(f"{number} on {_listed(where)}" for number, where in hosts.items())
             found.append(f"{name}: {each}")
     return found

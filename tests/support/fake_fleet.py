@@ -140,13 +140,13 @@ class Hosts:
     def __init__(self, cluster: LocalCluster) -> None:
         self.cluster, self.workers = cluster, {}  # type: ignore[var-annotated]
 
-    def come(self, *names: str) -> None:
-        """Starts workers."""
+    def come(self, *names: str, port: int = 0) -> None:
+        """Starts workers, at this port or any."""
 
         async def start() -> None:
             for name in names:
                 self.workers[name] = await Worker(
-                    self.cluster.scheduler_address, name=name, nthreads=1, memory_limit=0
+                    self.cluster.scheduler_address, name=name, nthreads=1, memory_limit=0, port=port
                 )
 
         self.cluster.sync(start)

@@ -6,10 +6,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from distributed import get_worker
 
+from harness.devices import DeviceInfo
 from harness.fleet import fleet as fleets
 from harness.fleet import folder as folders
 from harness.fleet.device_run import DeviceRun
@@ -17,6 +20,7 @@ from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError
 from harness.results.record import Case
 from harness.results.runfile import load_run
+from harness.runner import session
 from harness.runner.device_lock import lock_path, locked
 from harness.runner.plan import Request
 from tests.support.fake_fleet import CASES, SUITE, Hosts, InstantWorker, Notes, devices_of, hosts
@@ -110,6 +114,45 @@ def test_a_worker_that_leaves_in_a_case_and_returns_costs_that_case(
         assert [run.state for run in runs] == ["done", "done"]
     whole(tmp_path, 2)
     assert any("its worker is gone; goes on from 1 records" in note for note in screen.notes)
+
+
+def test_a_worker_that_returns_at_its_old_address_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask would run the task again there: the lease was not given to that process."""
+    with hosts(monkeypatch, "a") as found:
+        gate = Gate(monkeypatch)
+
+        def leave() -> None:
+            port = int(found.workers["a"].address.rpartition(":")[2])
+            found.leave("a")
+            found.come("a", port=port)
+            gate.opened.set()
+
+        screen = once(gate, leave)
+        (run,) = measured(found, tmp_path, 1, screen)
+    assert (run.state, run.entry.reason) == ("done", "")
+    assert sum("goes on from 1 records" in note for note in screen.notes) == 1
+    whole(tmp_path, 1)
+
+
+def test_a_worker_that_calls_a_device_otherwise_does_not_measure_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As under another CUDA_VISIBLE_DEVICES: the names in the records would be those of other devices."""
+
+    def turned() -> dict[str, list[DeviceInfo] | str]:
+        devices = devices_of("a", 2)
+        if "@" in str(get_worker().name):
+            one, other = (each.physical for each in devices)
+            devices = [replace(devices[0], physical=other), replace(devices[1], physical=one)]
+        return {"fake": devices}
+
+    with hosts(monkeypatch, "a*2", "a*2@2") as found:
+        monkeypatch.setattr(session, "available", turned)
+        runs = measured(found, tmp_path, 2)
+    assert [(run.entry.reason, len(run.workers)) for run in runs] == [("", 1)] * 2
+    whole(tmp_path, 2)
 
 
 def test_a_worker_that_hangs_loses_its_device_to_another(
@@ -294,7 +337,7 @@ def test_a_device_that_no_worker_reports_any_more_is_told(
         runs = measured(found, tmp_path, 2, once(gate, leave), Terms(2, 1.0))
     assert sorted(run.state for run in runs) == ["done", "failed"]
     (reason,) = (run.entry.reason for run in runs if run.state == "failed")
-    assert reason == "no worker has reported it for 1 s"
+    assert reason == "no worker has reported it, as fake:0, for 1 s"
 
 
 def test_two_hundred_devices_lose_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
