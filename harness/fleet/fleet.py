@@ -51,13 +51,14 @@ class Screen(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How long a fleet waits. ``workers``: so many are awaited before it begins; ``wait_s``: for them, and
-    for a device that no worker reports. ``silence_s``: that a worker may be silent; None is what the suite
-    implies.
+    """How long a fleet waits. ``workers``: so many are awaited before it begins; ``wait_s``: for them;
+    ``lost_s``: for a device that no worker reports or another process holds, None is as long. ``silence_s``:
+    that a worker may be silent; None is what the suite implies.
     """
 
     workers: int = 1
     wait_s: float = 60.0
+    lost_s: float | None = None
     silence_s: float | None = None
 
 
@@ -92,6 +93,7 @@ class Fleet:
         self._over_since = math.inf
         self.refused_messages = 0
         measure = self._suite.measure
+        self._lost_s = terms.wait_s if terms.lost_s is None else terms.lost_s
         self._silence_s = terms.silence_s or SILENCE_S + SILENT_LIMITS * measure.limit_s
         for entry in folder.manifest.devices:
             self._add(entry.unit)
@@ -167,7 +169,7 @@ class Fleet:
         if run.busy_since is None:
             run.busy_since = now
             self._screen.note(f"{run.unit.label}: {holder}")
-        if now - run.busy_since > self._terms.wait_s:
+        if now - run.busy_since > self._lost_s:
             self._conclude(run, holder)
         else:
             self._give_up(run, "")
@@ -215,9 +217,9 @@ class Fleet:
 
     def _miss(self, run: DeviceRun, now: float) -> None:
         """Gives up a device that no worker has reported for too long."""
-        if now - run.heard > self._terms.wait_s:
+        if now - run.heard > self._lost_s:
             keys = ", ".join(run.unit.keys)
-            self._conclude(run, f"no worker has reported it, as {keys}, for {self._terms.wait_s:g} s")
+            self._conclude(run, f"no worker has reported it, as {keys}, for {self._lost_s:g} s")
 
     def _ask(self, address: str) -> None:
         key = f"{self._topic}-tell-{uuid.uuid4().hex}"

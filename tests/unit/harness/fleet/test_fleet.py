@@ -44,7 +44,7 @@ def measured(
         else folders.begun(path, Request("tiny", ("fake",)), SUITE, "harness run")
     )
     with opened as folder, found.client() as client:
-        return Fleet(client, folder, terms or Terms(workers, 10.0), screen or Notes()).measure()
+        return Fleet(client, folder, terms or Terms(workers), screen or Notes()).measure()
 
 
 def whole(path: Path, devices: int) -> None:
@@ -162,7 +162,7 @@ def test_a_worker_that_hangs_loses_its_device_to_another(
     with hosts(monkeypatch, "a", "a@2") as found, found.client() as client:
         gate = Gate(monkeypatch)
         with folders.begun(tmp_path, Request("tiny", ("fake",)), SUITE, "harness run") as folder:
-            fleet = Fleet(client, folder, Terms(2, 10.0, silence_s=0.5), Notes())
+            fleet = Fleet(client, folder, Terms(2, silence_s=2.0), Notes())
             given_up = fleets.Fleet._abandon
 
             def abandon(self: Fleet, run: DeviceRun, now: float) -> None:
@@ -232,7 +232,7 @@ def test_a_device_that_another_process_measures_on_is_waited_for(
     screen = Notes()
     with hosts(monkeypatch, "a") as found:
         with locked({devices_of("a")[0].physical: []}, "another"):
-            (run,) = measured(found, tmp_path, 1, screen, Terms(1, 0.5))
+            (run,) = measured(found, tmp_path, 1, screen, Terms(1, lost_s=0.5))
         assert "is being measured by process" in run.entry.reason
         # Once when it was seen, once at the end.
         assert sum("is being measured by process" in note for note in screen.notes) == 2
@@ -296,7 +296,7 @@ def test_so_many_devices_of_a_host_are_measured_at_a_time(
     with hosts(monkeypatch, "a*2", "a*2@2") as found, found.client() as client:
         monkeypatch.setattr(InstantWorker, "before", staticmethod(measure))
         with folders.begun(tmp_path, Request("tiny", ("fake",)), text, "harness run") as folder:
-            Fleet(client, folder, Terms(2, 10.0), Notes()).measure()
+            Fleet(client, folder, Terms(2), Notes()).measure()
     assert max(seen) == most
     whole(tmp_path, 2)
 
@@ -334,7 +334,7 @@ def test_a_device_that_no_worker_reports_any_more_is_told(
             found.leave(lost)
             gate.opened.set()
 
-        runs = measured(found, tmp_path, 2, once(gate, leave), Terms(2, 1.0))
+        runs = measured(found, tmp_path, 2, once(gate, leave), Terms(2, lost_s=1.0))
     assert sorted(run.state for run in runs) == ["done", "failed"]
     (reason,) = (run.entry.reason for run in runs if run.state == "failed")
     assert reason == "no worker has reported it, as fake:0, for 1 s"
@@ -354,7 +354,7 @@ def test_two_hundred_devices_lose_no_record(tmp_path: Path, monkeypatch: pytest.
                 found.leave(name)
                 found.come(name)
 
-        runs = measured(found, tmp_path, 100, Notes(act), Terms(100, 60.0))
+        runs = measured(found, tmp_path, 100, Notes(act))
     assert left
     assert [run.entry.reason for run in runs] == [""] * 200
     whole(tmp_path, 200)
