@@ -99,7 +99,7 @@ def local(devices_at_once: int) -> Iterator[Any]:
             n_workers=1,
             threads_per_worker=devices_at_once,
             memory_limit=0,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             # That workers are ended in the middle of a task is no news.
             silence_logs=logging.ERROR,
         ) as cluster,
