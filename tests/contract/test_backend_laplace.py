@@ -79,6 +79,22 @@ def test_layouts(any_backend: Backend, channels: int) -> None:
         check_laplace(any_backend, problem, wide[:17, :33, 2])
 
 
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_region_of_a_larger_image(any_backend: Backend, channels: int, dtype: str) -> None:
+    """At any offset: its border is the region's, not what surrounds it, and nothing is written there."""
+    problem = Laplace("eight", "replicate", "sharpened", dtype, 13, 37, channels)
+    require(any_backend, problem)
+    whole = Laplace("eight", "replicate", "sharpened", dtype, 31, 71, channels).make_source(seed=9)
+    before = whole.copy()
+    for top, left, down, along in ((0, 0, 1, 1), (1, 3, 1, 1), (17, 34, 1, 1), (5, 0, 2, 1), (18, 1, 1, 1)):
+        region = whole[top : top + 13 * down : down, left : left + 37 * along : along]
+        answer = any_backend.laplace(region, "eight", "replicate", "sharpened")
+        assert problem.verify(answer, region).ok, (top, left)
+        assert not np.shares_memory(answer, whole)
+    np.testing.assert_array_equal(whole, before)
+
+
 def test_more_rows_than_65535_groups_of_16(own_backend: Backend) -> None:
     problem = Laplace("eight", "wrap", "laplacian", "uint8", 2**20 + 3, 5)
     check_laplace(own_backend, problem, problem.make_source(seed=10))
