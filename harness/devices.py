@@ -43,6 +43,7 @@ class DeviceInfo:
     ``compute_capability``: of an NVIDIA GPU, 90 for 9.0. ``takes_ptx``: whether kernels for one may hold PTX.
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
+    ``image_sides``: the most texels across and down an image of two dimensions, 0 where there are none.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
     ``nontemporal``: its compiler has functions for loads and stores that the caches give up first.
     ``vector_elements``: of the widest vectors that its compiler knows; OpenCL C's have 16.
@@ -72,6 +73,7 @@ class DeviceInfo:
     takes_ptx: bool = True
     shuffles: bool = False
     max_texels: int = 0
+    image_sides: tuple[int, int] = (0, 0)
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
     vector_elements: int = 16

@@ -15,7 +15,7 @@ import numpy as np
 from backends.base import POISON, Backend, Prepared
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
-from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Source, SourceImage
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble, source_hash
@@ -103,6 +103,10 @@ class OwnKernelBackend(Backend):
         """The source as an image whose texels are four of its elements; it shares the source's memory."""
 
     @abstractmethod
+    def _image2d(self, source: DeviceArray, image: SourceImage) -> Any:
+        """The source as an image of two dimensions; it may hold a copy, made here."""
+
+    @abstractmethod
     def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
         """Enqueues setting memory to a pattern, repeated: ``nbytes`` is a multiple of its length."""
 
@@ -182,7 +186,9 @@ class PreparedPlan(Prepared):
             return np.dtype(argument.dtype).type(argument.value)
         if isinstance(argument, Buffer):
             return self._buffer(argument.name, i, turn)
-        return self._image_of(i) if argument.is_image else self._sources[i].handle
+        if isinstance(argument, SourceImage) or argument.is_image:
+            return self._image_of(i, argument)
+        return self._sources[i].handle
 
     def _buffer(self, name: str, i: int, turn: int) -> Any:
         ring = self._plan.ring
@@ -190,9 +196,11 @@ class PreparedPlan(Prepared):
             name = ring[(ring.index(name) + turn) % len(ring)]
         return self._buffers[i][name]
 
-    def _image_of(self, i: int) -> Any:
+    def _image_of(self, i: int, argument: Source | SourceImage) -> Any:
         if i not in self._images:
-            self._images[i] = self._backend._image(self._sources[i])
+            image = argument if isinstance(argument, SourceImage) else None
+            source = self._sources[i]
+            self._images[i] = self._backend._image2d(source, image) if image else self._backend._image(source)
         return self._images[i]
 
     def enqueue(self, i: int) -> None:

@@ -16,7 +16,7 @@ from backends.cuda.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.cuda.texture import Texture
 from backends.errors import Unsupported
 from harness.devices import Array, DeviceArray, Launch
-from harness.kernels.plan import PlannedLaunch
+from harness.kernels.plan import PlannedLaunch, SourceImage
 from harness.kernels.source import Dialect
 from harness.variants.axes import LaunchVariant
 
@@ -79,6 +79,10 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
     def _image(self, source: DeviceArray) -> Texture:
         self._activate()
         return Texture(source)
+
+    def _image2d(self, source: DeviceArray, image: SourceImage) -> Texture:
+        self._activate()
+        return Texture(source, image)
 
     def _fill(self, handle: Any, nbytes: int, pattern: bytes) -> None:
         with typed_errors(f"filling {nbytes} bytes"):

@@ -60,6 +60,7 @@ class PycudaBackend(NvidiaBackend):
             "cache_bytes": device.l2_cache_size,
             "sub_group_width": device.warp_size,
             "max_texels": device.maximum_texture1d_linear_width,
+            "image_sides": (device.maximum_texture2d_linear_width, device.maximum_texture2d_linear_height),
         }
         return device_info(
             cls.name,

@@ -18,8 +18,9 @@ from backends.errors import BuildError
 from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
-from harness.kernels.plan import PlannedLaunch
+from harness.kernels.plan import PlannedLaunch, SourceImage
 from harness.kernels.source import Dialect
+from harness.kernels.values import TEXEL
 from harness.variants.axes import LaunchVariant
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
@@ -146,6 +147,20 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
             shape = (source.nbytes // texels.itemsize,)
             flags = cl.mem_flags.READ_ONLY
             return cl.create_image(self._context, flags, texels, shape=shape, buffer=source.handle)
+
+    def _image2d(self, source: DeviceArray, image: SourceImage) -> cl.Image:
+        # A copy: few devices make such an image over a buffer.
+        with typed_errors("making an image of the source", allocating=True):
+            order = cl.channel_order.RGBA if image.texel == TEXEL else cl.channel_order.R
+            texels = cl.ImageFormat(order, _CHANNELS[source.dtype.name])
+            shape = (image.width, image.height)
+            made = cl.create_image(self._context, cl.mem_flags.READ_ONLY, texels, shape=shape)
+            rows = np.empty(source.nbytes, np.uint8)
+            cl.enqueue_copy(self._queue, rows, source.handle)
+            cl.enqueue_copy(
+                self._queue, made, rows, origin=(0, 0), region=shape, pitches=(image.pitch_bytes,)
+            )
+            return made
 
     def _allocate(self, nbytes: int) -> cl.Buffer:
         with typed_errors(f"allocating {nbytes} bytes", allocating=True):

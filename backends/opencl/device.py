@@ -171,6 +171,7 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         # NVIDIA's and AMD's compilers have them beside the standard, and only these tell a width.
         shuffles=sub_group_width > 1 or has_shuffles,
         max_texels=device.image_max_buffer_size if device.image_support else 0,
+        image_sides=(device.image2d_max_width, device.image2d_max_height) if device.image_support else (0, 0),
         atomics64=set(device.extensions.split()) >= ATOMICS64,
         nontemporal=device.platform.name in _CLANG,
         vector_elements=_CLANGS_ELEMENTS if kind == "cpu" and device.platform.name == _POCL else 16,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups
-from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source
-from harness.kernels.values import WORD_BYTES
+from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage
+from harness.kernels.values import TEXEL, WORD_BYTES, channel
 from harness.problems import Laplace
 from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
@@ -116,7 +116,52 @@ class _LocalTile(FilterValue):
             yield f"a group's tile needs {nbytes} bytes of local memory, the device has {limit}"
 
 
-PIXELS: Final[dict[axes.Pixels, FilterValue]] = {"global": FilterValue(), "local_tile": _LocalTile()}
+class _Image2d(FilterValue):
+    """The source is an image whose texels are pixels of four channels, or single elements."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        image = self._image(problem)
+        if variant.border_code != "select":
+            yield (
+                "what lies outside it finds itself, or where coordinates are selected before (border_code "
+                f"select), not by {variant.border_code}"
+            )
+        if variant.cache_hint not in ("none", "streaming_stores"):
+            yield "texels are loaded without a hint to the caches"
+        across, down = device.image_sides
+        if not (across and down):
+            yield "the device has no images of two dimensions"
+        elif image.width > across or image.height > down:
+            yield f"{image.width}x{image.height} texels are over the device's limit of {across}x{down}"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+        image = self._image(problem)
+        border = {"": 0, "edge": 1, "zero": 2}[image.outside]
+        macros: dict[str, str | int] = {
+            "TEXEL_ELEMENTS": image.texel,
+            "IMAGE_BORDER": border,
+            "CHANNEL": channel(problem.element),
+        }
+        return Part(macros=macros, source=image)
+
+    @staticmethod
+    def _image(problem: Laplace) -> SourceImage:
+        texel = TEXEL if problem.channels == TEXEL else 1
+        outside: Literal["", "edge", "zero"] = ""
+        # The next texel must be the next pixel.
+        if texel == problem.channels and problem.border in ("replicate", "reflect"):
+            outside = "edge"
+        elif texel == problem.channels and problem.border == "constant" and problem.border_value == 0:
+            outside = "zero"
+        pitch_bytes = problem.pitch * problem.element.itemsize
+        return SourceImage(texel, problem.row_elements // texel, problem.height, pitch_bytes, outside)
+
+
+PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
+    "global": FilterValue(),
+    "local_tile": _LocalTile(),
+    "image2d": _Image2d(),
+}
 
 
 class _Symmetric(FilterValue):

@@ -23,6 +23,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceImage:
+    """Argument: the source of this call as an image (texture) of two dimensions.
+
+    ``texel``: elements of a texel, one or four. ``width``, ``height``: in texels. ``pitch_bytes``: from row
+    to row of the source. ``outside``: what is read beside the image; nothing is where it says nothing.
+    """
+
+    texel: int
+    width: int
+    height: int
+    pitch_bytes: int
+    outside: Literal["", "edge", "zero"] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """Argument: a buffer of the plan, by name."""
 
@@ -37,7 +52,7 @@ class Scalar:
     dtype: Literal["uint32", "uint64"] = "uint64"
 
 
-Argument = Source | Buffer | Scalar
+Argument = Source | SourceImage | Buffer | Scalar
 
 
 @dataclass(frozen=True, slots=True)

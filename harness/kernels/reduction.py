@@ -9,9 +9,8 @@ from harness.kernels.cache_hint import HINTS
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import num_groups
 from harness.kernels.plan import KernelPlan
-from harness.kernels.values import PACKINGS, TREES
+from harness.kernels.values import PACKINGS, TREES, channel
 from harness.problems import Reduction
-from harness.problems.dtypes import Dtype
 from harness.variants.axes import ReductionVariant
 
 
@@ -52,7 +51,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
         "STORED": element.stored,
-        "CHANNEL": _channel(element),
+        "CHANNEL": channel(element),
         "STORED_IS_HALF": int(element.name == "float16"),
         "ELEMENT_IS_FLOAT": int(element.is_float),
         "ELEMENT_BITS": 8 * element.kernel_numpy.itemsize,
@@ -72,8 +71,3 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "USES_REDUX": int(TREES[variant.tree].uses_redux(problem, device)),
         "ATOMIC_BITS": FINISHES[variant.finish].atomic_bits(problem),
     }
-
-
-def _channel(element: Dtype) -> str:
-    """The type of 32 bits as which a texel's channels are read."""
-    return "float" if element.is_float else "int" if element.lowest.startswith("(-") else "uint"

@@ -46,6 +46,8 @@ MACROS: Final[Mapping[str, str]] = {
     "CHANNELS": "elements of a pixel",
     "BORDER_VALUE": "the value of pixels outside",
     "HALO_LOAD": "the type of one load of a neighbour",
+    "TEXEL_ELEMENTS": "elements of a texel",
+    "IMAGE_BORDER": "what an image reads outside: 0 nothing is read, 1 the nearest texel, 2 zero",
     "PADDING": "elements in front of a row of a padded image, and behind it",
     "ROWS_PER_ITEM": "rows of results of a work-item",
     "GROUP_WIDTH": "columns of a two-dimensional group",

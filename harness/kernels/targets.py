@@ -49,6 +49,7 @@ GPU: Final = DeviceInfo(
     compute_capability=90,
     shuffles=True,
     max_texels=2**27,
+    image_sides=(2**14, 2**14),
     atomics64=True,
     portable=PORTABLE_OPENCL,
 )
@@ -109,7 +110,12 @@ def _amd(architecture: str, compute_units: int, megabytes: int, *waves: int) -> 
     """An AMD GPU with each width of sub-groups that its compiler knows, its own first."""
     # No images: libclc has no functions that read them.
     device = replace(
-        AMD, name=architecture, compute_units=compute_units, cache_bytes=megabytes * 2**20, max_texels=0
+        AMD,
+        name=architecture,
+        compute_units=compute_units,
+        cache_bytes=megabytes * 2**20,
+        max_texels=0,
+        image_sides=(0, 0),
     )
     return [Target(architecture, replace(device, sub_group_width=wave), "cl") for wave in waves]
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.problems import Reduction
+from harness.problems.dtypes import Dtype
 from harness.variants import axes
 from harness.variants.axes import ReductionVariant
 
@@ -28,6 +29,11 @@ PACKED_OPS: Final = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero"
 
 _INSTRUCTIONS: Final = frozenset({np.minimum, np.maximum, np.add})
 """What instructions of a sub-group, and atomics, compute: ``combine_lanes`` and ``combine_into`` in ops/."""
+
+
+def channel(element: Dtype) -> str:
+    """The type of 32 bits as which a texel's channels are read."""
+    return "float" if element.is_float else "int" if element.lowest.startswith("(-") else "uint"
 
 
 def has_instructions(problem: Reduction) -> bool:

@@ -153,6 +153,9 @@ LADDERS: dict[str, Ladder] = {
                 # No branches, in the study's two ways.
                 ("border_code", "padded"),
                 ("border_code", "select"),
+                # A texture beside the buffer.
+                ("pixels", "image2d"),
+                ("pixels", "local_tile"),
                 # Loads of 4, then 16 results a work-item.
                 ("vector_width", 4),
                 ("border_code", "mapped"),

@@ -2,13 +2,14 @@
 // before it:
 //   image_t             a source with its height, row length and pitch (window)
 //   MASK_PARAMETERS, MASK_ARGUMENTS   what the mask's weights add to parameters and arguments (mask_memory/)
+//   SOURCE, MEMORY_OF   the source, and its memory where it is memory (pixels/)
 //   PIXELS_LOCALS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   ROW_END_DIFFERS     whether the last item of a row is compiled separately (pixels/)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
 extern "C" __global__ __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
-void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, const uint height,
+void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
              const uint row_elements, const uint pitch MASK_PARAMETERS) {
   PIXELS_LOCALS
   const uint column = (blockIdx.x * GROUP_WIDTH + threadIdx.x) * VECTOR_WIDTH;
@@ -16,7 +17,7 @@ void laplace(const STORED *__restrict__ source, STORED *__restrict__ results, co
   SHARE_PIXELS(column, top);
   if (column >= row_elements || top >= height) return;
   image_t image;
-  image.source = source;
+  image.source = MEMORY_OF(source);
   image.height = height;
   image.row_elements = row_elements;
   image.pitch = pitch;

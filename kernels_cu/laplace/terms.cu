@@ -29,10 +29,11 @@ __device__ inline sums_t inner_terms(operands_t row) {
   return sum;
 }
 
-__device__ inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
-  sums_t sum = outer_terms(operands_of(window_at(pixels, row - 1, load_pixels(pixels, row - 1))));
-  const sums_t inner = inner_terms(operands_of(window_at(pixels, row, load_pixels(pixels, row))));
-  const sums_t below = outer_terms(operands_of(window_at(pixels, row + 1, load_pixels(pixels, row + 1))));
+#define operands_at(row) operands_of(window_at(pixels, row, load_pixels(pixels, row PIXELS_ARGUMENTS)))
+__device__ inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
+  sums_t sum = outer_terms(operands_at(row - 1));
+  const sums_t inner = inner_terms(operands_at(row));
+  const sums_t below = outer_terms(operands_at(row + 1));
   EACH_SUM COMPONENT(sum) += COMPONENT(inner) + COMPONENT(below);
   return sum;
 }

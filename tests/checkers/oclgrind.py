@@ -44,7 +44,7 @@ EXCEPTIONS: dict[str, str] = {
         "The last group reads what the others wrote, and resets their tickets, after each has taken its "
         "ticket by an atomic behind a fence. Oclgrind knows no order between groups, whatever the atomics."
     ),
-    r"^[^\n]*, image w4 [^\n]*\n[^\n]*uninitialized value": (
+    r"^[^\n]*(, image w4 | image2d)[^\n]*\n[^\n]*uninitialized value": (
         "What comes out of an image counts as uninitialised to Oclgrind, although the host wrote the source."
     ),
 }

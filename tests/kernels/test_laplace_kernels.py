@@ -13,11 +13,11 @@ import pytest
 from backends import Backend, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.laplace import plan
-from harness.kernels.plan import Buffer, Source
+from harness.kernels.plan import Buffer, Source, SourceImage
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.variants.axes import AXES, BorderCode, LaplaceVariant, label
+from harness.variants.axes import AXES, BorderCode, LaplaceVariant, Scheme, Stencil, label
 from harness.variants.ladders import LADDERS
 from tests.support.checks import Point, pairwise, require, spelled
 
@@ -25,6 +25,7 @@ GPU = DeviceInfo(
     backend="cuda", index=0, name="a GPU", platform="CUDA", vendor="NVIDIA", driver="", kind="gpu",
     compute_units=132, memory_bytes=2**37, max_allocation_bytes=2**37, local_memory_bytes=2**15,
     max_group_size=1024, cache_bytes=2**25, sub_group_width=32, float64=True, physical="",
+    image_sides=(2**14, 2**13),
 )  # fmt: skip
 
 BORDER_CODES = AXES["laplace"]["border_code"]
@@ -114,7 +115,7 @@ def test_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, dtype: s
 
 
 @pytest.mark.parametrize("border", BORDERS)
-@pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs[:8], ids=label)
+@pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs[:10], ids=label)
 def test_borders_on_the_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, border: str) -> None:
     problem = Laplace("eight", border, "laplacian", "uint8", 11, 43, 3, 9)
     check(own_backend, problem, rung, problem.make_source(seed=1))
@@ -162,6 +163,50 @@ def test_the_study_begins_with_nine_reads_and_ends_in_the_shape_of_the_default()
     default = default_variant(replace(IMAGE, width=2560, height=2560), GPU)
     assert isinstance(default, LaplaceVariant)
     assert last == replace(default, group_height=last.group_height, cache_hint="none")
+
+
+@pytest.mark.parametrize(
+    ("border", "value", "channels", "image"),
+    [
+        ("replicate", 0, 1, SourceImage(1, 65, 33, 128, "edge")),
+        ("reflect", 0, 4, SourceImage(4, 65, 33, 384, "edge")),
+        ("constant", 0, 4, SourceImage(4, 65, 33, 384, "zero")),
+        ("constant", 7, 1, SourceImage(1, 65, 33, 128)),
+        ("wrap", 0, 1, SourceImage(1, 65, 33, 128)),
+        # The next texel is an element of the same pixel.
+        ("replicate", 0, 3, SourceImage(1, 195, 33, 256)),
+    ],
+)
+def test_an_image_finds_by_itself_what_lies_outside_where_it_can(
+    border: str, value: int, channels: int, image: SourceImage
+) -> None:
+    problem = replace(IMAGE, border=border, border_value=value, channels=channels)
+    (launch,) = plan(problem, LaplaceVariant(pixels="image2d", border_code="select"), GPU).launches
+    assert launch.arguments[0] == image
+
+
+def test_a_device_without_images_says_so() -> None:
+    variant = LaplaceVariant(pixels="image2d", border_code="select")
+    found = violations(variant, IMAGE, replace(GPU, image_sides=(0, 0)))
+    assert found == ["pixels image2d: the device has no images of two dimensions"]
+
+
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize(("dtype", "channels"), [("uint8", 4), ("uint16", 1), ("int16", 3), ("float32", 4)])
+def test_images(own_backend: Backend, dtype: str, channels: int, border: str) -> None:
+    """By march and pixel by pixel, with whole texels and parts of them, where the image's own border is used
+    and where it is not.
+    """
+    kinds: list[tuple[Scheme, Stencil, int]]
+    kinds = [("march", "symmetric", 4), ("march", "symmetric", 1), ("per_pixel", "nine_terms", 2)]
+    for value, (scheme, stencil, width) in enumerate(kinds):
+        variant = LaplaceVariant(
+            pixels="image2d", border_code="select", scheme=scheme, stencil=stencil, vector_width=width,
+            rows_per_item=2, group_width=4, group_height=2,
+        )  # fmt: skip
+        for height, pixels in ((1, 1), (5, 23)):
+            problem = Laplace("eight", border, "sharpened", dtype, height, pixels, channels, value)
+            check(own_backend, problem, variant, problem.make_source(seed=value))
 
 
 def test_padding_is_part_of_the_call() -> None:
@@ -295,6 +340,22 @@ def test_the_plan_covers_the_image() -> None:
             IMAGE,
             {"border_code": "peeled", "scheme": "per_pixel", "stencil": "unrolled"},
             "border_code peeled: reads whole rows, and the stencil unrolled each neighbour by itself",
+        ),
+        (
+            IMAGE,
+            {"pixels": "image2d"},
+            "pixels image2d: what lies outside it finds itself, or where coordinates are selected before "
+            "(border_code select), not by branches",
+        ),
+        (
+            replace(IMAGE, width=2**14 + 1),
+            {"pixels": "image2d", "border_code": "select"},
+            "pixels image2d: 16385x33 texels are over the device's limit of 16384x8192",
+        ),
+        (
+            IMAGE,
+            {"pixels": "image2d", "border_code": "select", "cache_hint": "streaming", "vector_width": 8},
+            "pixels image2d: texels are loaded without a hint to the caches",
         ),
         (
             IMAGE,

@@ -12,7 +12,7 @@ import pytest
 
 from harness.kernels.finish import FINISHES, MERGED_PER_ITEM, PLACE_BYTES, PLACES
 from harness.kernels.geometry import MAX_GROUPS
-from harness.kernels.plan import Buffer, KernelPlan, Scalar, Source
+from harness.kernels.plan import Buffer, KernelPlan, Scalar, Source, SourceImage
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import MACROS, Dialect, assemble, needed_macros, source_hash
@@ -133,7 +133,7 @@ def test_arguments_name_buffers_that_there_are() -> None:
             assert min(*launch.num_groups, *launch.group_size) >= 1
             assert launch.num_groups[0] <= MAX_GROUPS
             for argument in launch.arguments:
-                assert isinstance(argument, (Source, Buffer, Scalar))
+                assert isinstance(argument, (Source, SourceImage, Buffer, Scalar))
                 if isinstance(argument, Buffer):
                     assert argument.name in made.buffers
                 if isinstance(argument, Scalar):
@@ -197,7 +197,7 @@ def test_no_condition_asks_for_what_nobody_defines(dialect: Dialect) -> None:
     """In ``#if`` a name that is not defined is 0, silently: whatever is asked for is declared."""
     texts = {path: path.read_text() for path in (ROOT / f"kernels_{dialect}").rglob(f"*.{dialect}")}
     defined = {name for text in texts.values() for name in re.findall(r"#define (\w+)", text)}
-    compilers = {"defined", "__NV_CL_C_VERSION", "__AMDGCN__"}
+    compilers = {"defined", "__NV_CL_C_VERSION", "__AMDGCN__", "__clang__", "__OPTIMIZE__"}
     for path, text in texts.items():
         for condition in re.findall(r"(?m)^\s*#\s*(?:if|elif) (.*)", text):
             asked = set(re.findall(r"[A-Za-z_]\w*", condition))

@@ -40,6 +40,7 @@ NVIDIA = device_info(
         "cache_bytes": 2**25,
         "sub_group_width": 32,
         "max_texels": 2**27,
+        "image_sides": (2**17, 65000),
     },
 )
 

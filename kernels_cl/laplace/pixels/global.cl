@@ -1,6 +1,8 @@
 // Each work-item reads from global memory whatever it needs, as border_code says.
 
 #define PIXELS_LOCALS
+#define SOURCE __global const STORED *restrict
+#define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS
 #define PIXELS_ARGUMENTS
 #define SHARE_PIXELS(column, top)
@@ -20,7 +22,7 @@ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXEL
   return pixels;
 }
 
-inline loaded_t load_pixels(pixels_t pixels, int row) {
+inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
   return load_row(pixels.image, pixels.columns, row);
 }
 
@@ -28,7 +30,7 @@ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
   return window_of(pixels.image, pixels.columns, row, loaded);
 }
 
-inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along) {
+inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along PIXELS_PARAMETERS) {
   values_t values;
 #pragma unroll
   for (int i = 0; i < VECTOR_WIDTH; ++i) {

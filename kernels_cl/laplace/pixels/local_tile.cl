@@ -4,6 +4,8 @@
 #define TILE_WIDTH (GROUP_WIDTH * VECTOR_WIDTH + 2 * CHANNELS)
 #define TILE_HEIGHT (GROUP_HEIGHT * ROWS_PER_ITEM + 2)
 #define PIXELS_LOCALS __local STORED tile[TILE_HEIGHT * TILE_WIDTH];
+#define SOURCE __global const STORED *restrict
+#define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS , __local STORED *tile
 #define PIXELS_ARGUMENTS , tile
 #define SHARE_PIXELS(column, top) fill_tile(image_of(source, height, row_elements, pitch), column, top, tile)
@@ -70,7 +72,7 @@ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXEL
   return pixels;
 }
 
-inline loaded_t load_pixels(pixels_t pixels, int row) {
+inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
   __local STORED *from = pixels.tile + (row - pixels.top) * TILE_WIDTH;
   loaded_t loaded;
 #pragma unroll
@@ -82,7 +84,7 @@ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
   return loaded;
 }
 
-inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along) {
+inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along PIXELS_PARAMETERS) {
   __local STORED *from = pixels.tile + (row - pixels.top) * TILE_WIDTH + pixels.first + along * CHANNELS;
   values_t values;
 #pragma unroll

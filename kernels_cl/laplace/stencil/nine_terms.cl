@@ -4,7 +4,7 @@
 #define sums_t VECTOR_OF(VALUE)
 #define results_of_sums results_of
 
-inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
+inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
   sums_t sum;
   EACH_COMPONENT COMPONENT(sum) = SPLAT(VALUE, 0);
 #pragma unroll 1
@@ -13,7 +13,7 @@ inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
     for (int along = 0; along < 3; ++along) {
       const VALUE weight = WEIGHT(3 * down + along);
       if (!SATURATES && weight == 0) continue;
-      const VECTOR_OF(VALUE) neighbour = neighbour_at(pixels, row + down - 1, along - 1);
+      const VECTOR_OF(VALUE) neighbour = neighbour_at(pixels, row + down - 1, along - 1 PIXELS_ARGUMENTS);
       EACH_COMPONENT COMPONENT(sum) += weight * COMPONENT(neighbour);
     }
   }

@@ -6,11 +6,12 @@
 
 #define ADD_TERM(down, along)                                                              \
   if (SATURATES || WEIGHT(3 * (down) + (along)) != 0) {                                    \
-    const VECTOR_OF(VALUE) neighbour = neighbour_at(pixels, row + (down) - 1, (along) - 1); \
+    const VECTOR_OF(VALUE) neighbour =                                                     \
+        neighbour_at(pixels, row + (down) - 1, (along) - 1 PIXELS_ARGUMENTS);              \
     EACH_COMPONENT COMPONENT(sum) += WEIGHT(3 * (down) + (along)) * COMPONENT(neighbour);  \
   }
 
-inline sums_t sum_at(pixels_t pixels, int row MASK_PARAMETERS) {
+inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
   sums_t sum;
   EACH_COMPONENT COMPONENT(sum) = SPLAT(VALUE, 0);
   ADD_TERM(0, 0)

@@ -1,6 +1,8 @@
 // Each work-item reads from global memory whatever it needs, as border_code says.
 
 #define PIXELS_LOCALS
+#define SOURCE const STORED *__restrict__
+#define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS
 #define PIXELS_ARGUMENTS
 #define SHARE_PIXELS(column, top)
@@ -20,7 +22,7 @@ __device__ inline pixels_t pixels_of_item(image_t image, int column, int own, in
   return pixels;
 }
 
-__device__ inline loaded_t load_pixels(pixels_t pixels, int row) {
+__device__ inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
   return load_row(pixels.image, pixels.columns, row);
 }
 
@@ -28,7 +30,7 @@ __device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) 
   return window_of(pixels.image, pixels.columns, row, loaded);
 }
 
-__device__ inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along) {
+__device__ inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along PIXELS_PARAMETERS) {
   values_t values;
 #pragma unroll
   for (int i = 0; i < VECTOR_WIDTH; ++i) {

@@ -5,11 +5,11 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
   const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);
   // Every load is issued before the first use: the two rows above the first step's, and those of the first step.
   int row = top;
-  const loaded_t first = load_pixels(pixels, row - 1);
-  const loaded_t second = load_pixels(pixels, row);
+  const loaded_t first = load_pixels(pixels, row - 1 PIXELS_ARGUMENTS);
+  const loaded_t second = load_pixels(pixels, row PIXELS_ARGUMENTS);
   loaded_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-  for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k);
+  for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k PIXELS_ARGUMENTS);
 
   // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
   sums_t pending = outer_terms(operands_of(window_at(pixels, row - 1, first)));
@@ -33,6 +33,6 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
     }
     if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k PIXELS_ARGUMENTS);
   }
 }

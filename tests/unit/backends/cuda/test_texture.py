@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ driver = pytest.importorskip("cuda.bindings.driver")
 from backends.cuda.texture import Texture  # noqa: E402
 from backends.errors import BackendError  # noqa: E402
 from harness.devices import DeviceArray  # noqa: E402
+from harness.kernels.plan import SourceImage  # noqa: E402
 from harness.kernels.values import CHANNEL_BYTES, TEXEL  # noqa: E402
 from harness.problems.dtypes import DTYPES  # noqa: E402
 
@@ -63,6 +64,28 @@ def test_texels_are_four_elements_of_the_source(name: str, monkeypatch: pytest.M
     assert int(texture) == OBJECT
     texture.free()
     assert listener.destroyed == [OBJECT]
+
+
+@pytest.mark.parametrize(
+    ("outside", "mode"),
+    [("", "CLAMP"), ("edge", "CLAMP"), ("zero", "BORDER")],
+)
+def test_an_image_has_the_source_s_rows(
+    outside: Literal["", "edge", "zero"], mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = Listener()
+    listener.listen(monkeypatch)
+    source = DeviceArray(ADDRESS, np.dtype("uint16"), (7, 64))
+    texture = Texture(source, SourceImage(4, 15, 7, 128, outside))
+    ((resource, how),) = listener.created
+    rows = resource.res.pitch2D
+    assert resource.resType == driver.CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
+    assert int(rows.devPtr) == ADDRESS
+    assert (rows.numChannels, rows.width, rows.height, rows.pitchInBytes) == (4, 15, 7, 128)
+    assert rows.format.name == "CU_AD_FORMAT_UNSIGNED_INT16"
+    assert {each.name for each in how.addressMode} == {f"CU_TR_ADDRESS_MODE_{mode}"}
+    assert how.flags == driver.CU_TRSF_READ_AS_INTEGER
+    assert int(texture) == OBJECT
 
 
 def test_what_the_driver_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

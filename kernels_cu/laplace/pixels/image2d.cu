@@ -1,0 +1,100 @@
+// The source is a two-dimensional image (texture): neighbours are read by their coordinates, through the caches of the
+// texture units. Where the units' own border is the problem's (IMAGE_BORDER: 1 the nearest texel, 2 zero), they find
+// what lies outside; elsewhere coordinates are selected before. A texel is a pixel, or one of its elements.
+
+#define PIXELS_LOCALS
+#define PIXELS_PARAMETERS , SOURCE source
+#define PIXELS_ARGUMENTS , source
+#define MEMORY_OF(source) 0
+#define SHARE_PIXELS(column, top)
+#define ROW_END_DIFFERS 0
+
+typedef struct {
+  VALUE at[TEXEL_ELEMENTS];
+} texel_t;
+
+// differs: OpenCL C has a type for images, samplers and functions by channel, CUDA C++ handles and templates.
+#define SOURCE const cudaTextureObject_t
+#define TEXEL_NAMED(type) type##4
+#define TEXEL_OF(type) TEXEL_NAMED(type)
+
+__device__ inline texel_t texel_at(SOURCE source, int x, int y) {
+  texel_t texel;
+#if TEXEL_ELEMENTS == 4
+  const TEXEL_OF(CHANNEL) channels = tex2D<TEXEL_OF(CHANNEL)>(source, x + 0.5f, y + 0.5f);
+  texel.at[0] = channels.x;
+  texel.at[1] = channels.y;
+  texel.at[2] = channels.z;
+  texel.at[3] = channels.w;
+#else
+  texel.at[0] = tex2D<CHANNEL>(source, x + 0.5f, y + 0.5f);
+#endif
+  return texel;
+}
+// end differs
+
+typedef struct {
+  image_t image;
+  int column;
+} pixels_t;
+
+typedef window_t loaded_t;
+
+// The texel that an element lies in, which may be of a pixel outside.
+__device__ inline texel_t texel_of(image_t image, int row, int column PIXELS_PARAMETERS) {
+#if IMAGE_BORDER
+  return texel_at(source, (column + CHANNELS) / TEXEL_ELEMENTS - CHANNELS / TEXEL_ELEMENTS, row);
+#else
+  const int inside = column_inside(image, min(column, image.row_elements + CHANNELS - 1));
+  texel_t texel = texel_at(source, inside / TEXEL_ELEMENTS, row_inside(image, row));
+#if BORDER_IS_CONSTANT
+  if (is_outside(row, image.height) | is_outside(column, image.row_elements)) {
+#pragma unroll
+    for (int k = 0; k < TEXEL_ELEMENTS; ++k) texel.at[k] = BORDER_VALUE;
+  }
+#endif
+  return texel;
+#endif
+}
+
+__device__ inline VALUE element_of(image_t image, int row, int column PIXELS_PARAMETERS) {
+  return texel_of(image, row, column PIXELS_ARGUMENTS).at[(column + CHANNELS) % TEXEL_ELEMENTS];
+}
+
+__device__ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXELS_PARAMETERS) {
+  pixels_t pixels;
+  pixels.image = image;
+  pixels.column = column;
+  return pixels;
+}
+
+__device__ inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
+  loaded_t loaded;
+#if VECTOR_WIDTH % TEXEL_ELEMENTS == 0
+#pragma unroll
+  for (int i = 0; i < WINDOW; i += TEXEL_ELEMENTS) {
+    const texel_t texel = texel_of(pixels.image, row, column_of(pixels.column, i) PIXELS_ARGUMENTS);
+#pragma unroll
+    for (int k = 0; k < TEXEL_ELEMENTS; ++k) loaded.at[i + k] = texel.at[k];
+  }
+#else
+#pragma unroll
+  for (int i = 0; i < WINDOW; ++i) {
+    loaded.at[i] = element_of(pixels.image, row, column_of(pixels.column, i) PIXELS_ARGUMENTS);
+  }
+#endif
+  return loaded;
+}
+
+__device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
+  return loaded;
+}
+
+__device__ inline VECTOR_OF(VALUE) neighbour_at(pixels_t pixels, int row, int along PIXELS_PARAMETERS) {
+  values_t values;
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    values.at[i] = element_of(pixels.image, row, pixels.column + i + along * CHANNELS PIXELS_ARGUMENTS);
+  }
+  return values.vector;
+}
