@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
@@ -79,6 +80,13 @@ class DeviceInfo:
     vector_elements: int = 16
     nontemporal: bool = False
     portable: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def from_plain(cls, raw: Mapping[str, Any]) -> Self:
+        """The device from plain data (:func:`dataclasses.asdict`) that went through JSON: tuples are lists."""
+        return cls(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
+        )
 
     @property
     def key(self) -> str:

@@ -85,7 +85,7 @@ class Ended(TypedDict):
 
 def device_of(raw: Mapping[str, Any]) -> DeviceInfo:
     """The device from plain data (:func:`dataclasses.asdict`) that went through JSON or msgpack."""
-    return DeviceInfo(**{**raw, "queues": tuple(raw["queues"])})
+    return DeviceInfo.from_plain(raw)
 
 
 def request_from(raw: Mapping[str, Any]) -> Request:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from backends import REGISTRY, BackendUnavailable
 from backends.registry import devices_or_reason
@@ -67,13 +66,9 @@ def _answers(output: bytes) -> Found:
     """The answers of whole lines: a process may end in the middle of one."""
     lines = output.splitlines(keepends=True)
     return {
-        name: answer if isinstance(answer, str) else [_device(device) for device in answer]
+        name: answer if isinstance(answer, str) else [DeviceInfo.from_plain(device) for device in answer]
         for name, answer in (json.loads(line) for line in lines if line.endswith(b"\n"))
     }
-
-
-def _device(raw: dict[str, Any]) -> DeviceInfo:
-    return DeviceInfo(**{**raw, "queues": tuple(raw["queues"])})
 
 
 def _end(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from harness.devices import DeviceInfo
 from harness.runner import discovery
 from tests.support import faulty_discovery
 from tests.support.command import python
+from tests.support.machines import GPU
 
 
 @pytest.fixture
@@ -88,3 +90,10 @@ def test_the_runners_process_imports_no_library() -> None:
     loaded = set(json.loads(python("-c", code).stdout))
     assert "backends" in loaded
     assert not loaded & {"pyopencl", "pycuda", "cupy", "cuda", "torch", "cv2"}
+
+
+def test_a_device_that_went_through_json_is_the_same() -> None:
+    device = replace(GPU, queues=("in_order", "out_of_order"), image_sides=(2**14, 2**14))
+    back = DeviceInfo.from_plain(json.loads(json.dumps(asdict(device))))
+    assert back == device
+    assert hash(back) == hash(device)
