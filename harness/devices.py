@@ -83,10 +83,11 @@ class DeviceInfo:
 
     @classmethod
     def from_plain(cls, raw: Mapping[str, Any]) -> Self:
-        """The device from plain data (:func:`dataclasses.asdict`) that went through JSON: tuples are lists."""
-        return cls(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
-        )
+        """The device from plain data (:func:`dataclasses.asdict`) out of JSON, where tuples are lists."""
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()
+        }
+        return cls(**fields)
 
     @property
     def key(self) -> str:
