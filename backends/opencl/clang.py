@@ -38,8 +38,8 @@ _OPTIONS = (
     *("-mllvm", "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false"),
     # libclc names its system otherwise.
     *("-Wno-linker-warnings", "-fno-caret-diagnostics", "-Rpass-analysis=kernel-resource-usage"),
-    *("-S", "-o", "-", "-"),
 )
+_TO_ASSEMBLY = ("-S", "-o", "-", "-")
 _WAVES = {32: ("-mno-wavefrontsize64",), 64: ("-mwavefrontsize64",)}
 _REMARK = re.compile(r"remark: +(?P<name>[^:]+): (?P<value>\S+) \[-Rpass-analysis")
 _UNRESOLVED = re.compile(r"(\w+)@(?:gotpcrel32|rel32)@lo")
@@ -90,16 +90,34 @@ def resources(source: str, target: Target, launches: Mapping[str, PlannedLaunch]
         BackendUnavailable: if Clang or libclc is not installed.
         BuildError: if the source does not compile, or calls a function that libclc has not got.
     """
-    options = [f"-mcpu={target.architecture}", *_WAVES[target.wave]]
-    options += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(library())]
-    done = _run([compiler(), *options, *_OPTIONS], source)
-    if done.returncode:
-        raise BuildError(f"Clang: the kernel does not compile for {target.label}", source, done.stderr)
+    done = _compile(source, target, *_TO_ASSEMBLY)
     if "s_swappc" in done.stdout:
         calls = ", ".join(sorted(set(_UNRESOLVED.findall(done.stdout))))
         raise BuildError(f"Clang: the kernel for {target.label} calls {calls}", source, done.stderr)
     remarks = _remarks(done.stderr)
     return [_resources(name, remarks[name]) for name in launches]
+
+
+def code_object(source: str, target: Target, path: Path) -> None:
+    """Writes the ELF file that AMD's runtime loads: the kernels of a source, linked by LLVM's linker.
+
+    Raises:
+        BackendUnavailable: if Clang, libclc or the linker is not installed.
+        BuildError: if the source does not compile.
+    """
+    linker = shutil.which(Path(compiler()).name.replace("clang", "ld.lld"))
+    if linker is None:
+        raise BackendUnavailable("LLVM's linker is not on PATH", "apt-get install lld-19")
+    _compile(source, target, f"--ld-path={linker}", "-o", str(path), "-")
+
+
+def _compile(source: str, target: Target, *output: str) -> subprocess.CompletedProcess[str]:
+    options = [f"-mcpu={target.architecture}", *_WAVES[target.wave]]
+    options += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(library())]
+    done = _run([compiler(), *options, *_OPTIONS, *output], source)
+    if done.returncode:
+        raise BuildError(f"Clang: the kernel does not compile for {target.label}", source, done.stderr)
+    return done
 
 
 def _remarks(said: str) -> dict[str, dict[str, str]]:
