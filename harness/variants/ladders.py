@@ -153,9 +153,6 @@ LADDERS: dict[str, Ladder] = {
                 # No branches, in the study's two ways.
                 ("border_code", "padded"),
                 ("border_code", "select"),
-                # A texture beside the buffer.
-                ("pixels", "image2d"),
-                ("pixels", "local_tile"),
                 # Loads of 4, then 16 results a work-item.
                 ("vector_width", 4),
                 ("border_code", "mapped"),
@@ -168,6 +165,18 @@ LADDERS: dict[str, Ladder] = {
                 ("pixels", "global"),
                 ("loads_in_flight", 4),
                 ("vector_width", 16),
+            ),
+        ),
+        Ladder(
+            "laplace_pixels",
+            "where a pixel's neighbours are read: global memory, a tile in local memory, an image (texture)",
+            "this harness; the filter of jia2012 with images in place of buffers",
+            _climb(
+                LaplaceVariant(
+                    border_code="select", scheme="per_pixel", stencil="nine_terms", mask_memory="constant"
+                ),
+                ("pixels", "local_tile"),
+                ("pixels", "image2d"),
             ),
         ),
         Ladder(
