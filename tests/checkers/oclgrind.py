@@ -14,6 +14,7 @@ import sys
 
 import pytest
 
+from harness.variants.axes import ReductionVariant
 from tests.checkers.calls import MARK, PLANTS, calls
 
 OCLGRIND = shutil.which("oclgrind")
@@ -66,6 +67,10 @@ EXPECTED = {
 """What is reported of a planted fault."""
 
 
+WITH_TWO = ("naive", "flagged")
+"""The tree and the finish that reduce twice in the same local memory."""
+
+
 def checked(*arguments: str) -> subprocess.CompletedProcess[str]:
     """The calls under Oclgrind."""
     command = [str(OCLGRIND), *OPTIONS, sys.executable, "-m", "tests.checkers.calls", "--backend", "opencl"]
@@ -106,11 +111,18 @@ def test_every_call_is_clean() -> None:
 
 
 def test_two_trees_of_one_group_do_not_race() -> None:
-    """In the flagged finish: of all calls a few, so that a planted change is seen in seconds."""
-    done = checked(
-        "--only", "minmax uint8 3001, buffer w16 l2 global 8/unit of 256 quad builtin scalar flagged"
-    )
-    assert re.search(r"^[1-9]\d* ok$", done.stdout, re.MULTILINE), done.stdout
+    """In the flagged finish with a tree in local memory: one call, so that a planted change is seen in
+    seconds.
+    """
+    flagged = [
+        (call.variant.group_size, call.label)
+        for call in calls()
+        if isinstance(call.variant, ReductionVariant) and (call.variant.tree, call.variant.finish) == WITH_TWO
+    ]
+    size, call = max(flagged)
+    assert size > 1
+    done = checked("--only", call)
+    assert "1 ok" in done.stdout
     assert unexpected(done.stderr) == []
 
 
