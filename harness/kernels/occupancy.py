@@ -38,8 +38,10 @@ UNITS: Final[Mapping[int, Unit]] = {
 """By compute capability, times ten."""
 
 _WIDTH: Final = 32
-_REGISTERS, _PARTITIONS, _REGISTER_STEP = 65536, 4, 256
-"""Of a compute unit; its parts, each with as many; those of a sub-group come in steps of so many."""
+PARTITIONS: Final = 4
+"""Of a compute unit, each with a scheduler and as many registers."""
+_REGISTERS, _REGISTER_STEP = 65536, 256
+"""Of a compute unit; those of a sub-group come in steps of so many."""
 _MOST_REGISTERS: Final = 255
 _RESERVES: Final = 80
 """The compute capability from which on CUDA keeps a KiB of each group's local memory for itself."""
@@ -47,10 +49,11 @@ _RESERVES: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """``share``: of the sub-groups that a compute unit could hold. ``limited_by``: what allows no more; empty
-    where the share is 1.
+    """``sub_groups``: that a compute unit holds. ``share``: of those that it could. ``limited_by``: what
+    allows no more; empty where the share is 1.
     """
 
+    sub_groups: int
     share: float
     limited_by: str
 
@@ -68,20 +71,21 @@ def occupancy(capability: int, group_size: int, registers: int, local_bytes: int
     if unit is None or group_size < 1 or not 0 < registers <= _MOST_REGISTERS or local_bytes < 0:
         return None
     of_group = -(-group_size // _WIDTH)
-    per_partition = _REGISTERS // _PARTITIONS // _round_up(registers * _WIDTH, _REGISTER_STEP)
+    per_partition = _REGISTERS // PARTITIONS // _round_up(registers * _WIDTH, _REGISTER_STEP)
     taken = _round_up(local_bytes + _KIB * (capability >= _RESERVES), 128 if capability >= _RESERVES else 256)
     allowed = {
         "group size": unit.sub_groups // of_group,
         "groups": unit.groups,
-        "registers": per_partition * _PARTITIONS // of_group,
+        "registers": per_partition * PARTITIONS // of_group,
         "local memory": unit.local_bytes // taken if taken else unit.groups,
     }
     groups = min(allowed.values())
     if groups == 0:
         return None
-    share = groups * of_group / unit.sub_groups
+    held = groups * of_group
+    share = held / unit.sub_groups
     limits = [name for name, count in allowed.items() if count == groups]
-    return Occupancy(share, " and ".join(limits) if share < 1 else "")
+    return Occupancy(held, share, " and ".join(limits) if share < 1 else "")
 
 
 def _round_up(value: int, step: int) -> int:

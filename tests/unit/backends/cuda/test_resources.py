@@ -7,6 +7,7 @@ import pytest
 from backends.common.resources import Resources
 from backends.cuda import nvrtc, resources
 from backends.errors import BuildError
+from harness.kernels.occupancy import UNITS
 from harness.kernels.plan import PlannedLaunch
 from harness.kernels.targets import TARGETS, targets
 
@@ -54,12 +55,21 @@ def test_a_log_without_the_kernel_is_an_error(monkeypatch: pytest.MonkeyPatch, l
     ],
 )
 def test_a_scheduler_holds_whole_groups(
-    capability: int, registers: int, local_bytes: int, group_size: int, waves: int
+    monkeypatch: pytest.MonkeyPatch,
+    capability: int,
+    registers: int,
+    local_bytes: int,
+    group_size: int,
+    waves: int,
 ) -> None:
-    assert resources.occupancy(capability, registers, local_bytes, group_size) == waves
+    said = LOG.replace("32 registers", f"{registers} registers").replace("64 bytes", f"{local_bytes} bytes")
+    says(monkeypatch, said)
+    launches = {"reduce": PlannedLaunch("reduce", (8,), (group_size,), ())}
+    (found,) = resources.resources("", targets(f"sm_{capability}")[0], launches)
+    assert found.waves == waves
 
 
 def test_every_target_has_its_limits() -> None:
     for target in TARGETS:
         if target.language == "cu":
-            assert resources.occupancy(target.device.compute_capability, 32, 0, 256) > 0
+            assert target.device.compute_capability in UNITS
