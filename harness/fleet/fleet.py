@@ -19,10 +19,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
+from harness.devices import DeviceInfo
 from harness.fleet import worker
 from harness.fleet.device_run import DeviceRun, LostMessages
 from harness.fleet.folder import Folder
-from harness.fleet.unit import FleetError, Lease, SchedulerLost, Told, Unit, device_of, units_of
+from harness.fleet.unit import FleetError, Lease, SchedulerLost, Told, Unit, units_of
 from harness.fleet.versions import client_versions, differing
 from harness.runner.session import plan_on, suite_of
 
@@ -302,7 +303,7 @@ class Fleet:
     def _admit(self, address: str) -> None:
         """Adds the devices that a worker reports."""
         told = self._told[address]
-        devices = [device_of(raw) for raw in told["devices"]]
+        devices = [DeviceInfo.from_plain(raw) for raw in told["devices"]]
         try:
             units = units_of(plan_on(self._request, devices, told["missing"]), told["host"], told["uuids"])
         except ValueError as error:

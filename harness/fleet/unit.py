@@ -83,11 +83,6 @@ class Ended(TypedDict):
     lost: bool
 
 
-def device_of(raw: Mapping[str, Any]) -> DeviceInfo:
-    """The device from plain data (:func:`dataclasses.asdict`) that went through JSON or msgpack."""
-    return DeviceInfo.from_plain(raw)
-
-
 def request_from(raw: Mapping[str, Any]) -> Request:
     """The request from plain data.
 
