@@ -15,8 +15,9 @@ struct pair_of {
 };
 
 struct merge_pairs {
+  // CUB begins with op(nothing, pair): b is taken where neither is less, so that NaN does not leave the answer nothing.
   __host__ __device__ pair_t operator()(pair_t a, pair_t b) const {
-    return {b.lowest < a.lowest ? b.lowest : a.lowest, a.highest < b.highest ? b.highest : a.highest};
+    return {a.lowest < b.lowest ? a.lowest : b.lowest, b.highest < a.highest ? a.highest : b.highest};
   }
 };
 

@@ -136,16 +136,17 @@ class NppBackend(DriverBackend):
         """What filters an image, which begins behind the border where one was copied around it."""
         problem = how.problem
         size = Size(problem.width, problem.height)
-        has_border = not how.copy
-        first = 0 if has_border else _step(source) + problem.channels * problem.element.itemsize
+        outside = 1 if how.copy else 0
+        first = outside * (_step(source) + problem.channels * problem.element.itemsize)
+        whole = Size(problem.width + 2 * outside, problem.height + 2 * outside)
         read = (ctypes.c_void_p(source.pointer + first), ctypes.c_int(_step(source)))
         written = (ctypes.c_void_p(target.pointer), ctypes.c_int(_step(target)), size)
         weights: tuple[Any, ...] = (ctypes.c_int(_MASK_3X3),)
         if not how.has_own_mask:
             weights = (ctypes.c_void_p(mask.pointer), Size(3, 3), Point(1, 1))
             weights += () if problem.element.is_float else (ctypes.c_int(_DIVISOR),)
-        border = (ctypes.c_int(_REPLICATE),) if has_border else ()
-        around = (size, Point(0, 0)) if has_border else ()
+        border = (ctypes.c_int(_REPLICATE),) if how.takes_border else ()
+        around = (whole, Point(outside, outside)) if how.takes_border else ()
         run = getattr(_library("nppif"), how.name)
         return partial(_run, run, *read, *around, *written, *weights, *border, self._npp)
 

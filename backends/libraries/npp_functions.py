@@ -153,10 +153,18 @@ class Filter:
         return own and self.problem.dtype in LAPLACE_TYPES
 
     @property
+    def takes_border(self) -> bool:
+        """Whether the function that filters is told what lies around; else it reads on, outside of what it
+        filters. Where the border was copied the latter does, but NPP 13's for one channel of float32 does
+        not read on: seen on an H200.
+        """
+        return not self.copy or (self.problem.dtype, self.problem.channels) == ("float32", 1)
+
+    @property
     def name(self) -> str:
-        """The function that filters: where the border was copied, one that reads what lies around."""
+        """The function that filters."""
         what = "nppiFilterLaplace" if self.has_own_mask else "nppiFilter"
-        return self._spelled(what if self.copy else f"{what}Border")
+        return self._spelled(f"{what}Border" if self.takes_border else what)
 
     @property
     def mask(self) -> Array:
