@@ -152,23 +152,36 @@ def _copy(what: str, dtype: str, channels: int, given: list[Any]) -> None:
 def _filter(what: str, dtype: str, channels: int, given: list[Any]) -> None:
     source, step, *rest, context = given
     assert context.stream == 77
-    pixel = channels * np.dtype(dtype).itemsize
     if what.endswith("Border"):
-        size, offset, target, target_step, region, *mask, border = rest
-        assert (offset.x, offset.y, border.value) == (0, 0, _REPLICATE)
-        assert (size.width, size.height) == (region.width, region.height)
-        image = _rows(source.value, step.value, size.height, size.width, channels, dtype)
-        padded = np.pad(image, ((1, 1), (1, 1), (0, 0)), mode="edge")
+        whole, offset, target, target_step, region, *mask, border = rest
+        assert border.value == _REPLICATE
     else:
         target, target_step, region, *mask = rest
-        first = source.value - step.value - pixel
-        padded = _rows(first, step.value, region.height + 2, region.width + 2, channels, dtype)
+        # This one function repeats the border of what it filters; the others read on around it.
+        outside = 0 if (what, dtype, channels) == ("nppiFilter", "float32", 1) else 1
+        whole = Size(region.width + 2 * outside, region.height + 2 * outside)
+        offset = Point(outside, outside)
+    padded = _with_surroundings(source.value, step.value, whole, offset, region, channels, dtype)
     total = _weighted(padded.astype("f8"), _weights(what, dtype, mask))
     if dtype != "float32":
         info = np.iinfo(dtype)
         total = total.clip(info.min, info.max)
     out = _rows(target.value, target_step.value, region.height, region.width, channels, dtype)
     out[...] = total.astype(dtype)
+
+
+def _with_surroundings(
+    pointer: int, step: int, whole: Size, offset: Point, region: Size, channels: int, dtype: str
+) -> Array:
+    """The part of an image that ``pointer`` names, and a pixel more on each side: the image's own where it
+    has one, else the nearest. The part begins ``offset`` pixels into the image of size ``whole``.
+    """
+    assert 0 <= offset.x <= whole.width - region.width
+    assert 0 <= offset.y <= whole.height - region.height
+    first = pointer - offset.y * step - offset.x * channels * np.dtype(dtype).itemsize
+    image = _rows(first, step, whole.height, whole.width, channels, dtype)
+    larger = np.pad(image, ((1, 1), (1, 1), (0, 0)), mode="edge")
+    return larger[offset.y :, offset.x :][: region.height + 2, : region.width + 2]
 
 
 def _weights(what: str, dtype: str, mask: list[Any]) -> Array:
