@@ -42,6 +42,8 @@ _OPTIONS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "s
 def compiler() -> Path:
     """nvcc of the toolkit that the environment names, of PATH, of the usual place, or of NVIDIA's wheels.
 
+    A link to it is followed, as nvcc finds its headers by the path that it is called by.
+
     Raises:
         BackendUnavailable: if there is none.
     """
@@ -57,7 +59,9 @@ def compiler() -> Path:
     ]
     for candidate in candidates:
         if candidate.is_file():
-            return candidate
+            # A link to ccache stays: by its name ccache knows what to run.
+            resolved = candidate.resolve()
+            return resolved if resolved.name == candidate.name else candidate
     raise BackendUnavailable("nvcc is missing", HOW_TO_GET)
 
 

@@ -61,6 +61,31 @@ def test_the_toolkit_that_the_environment_names_goes_first(
     assert nvcc.compiler() == named
 
 
+def test_a_link_to_the_compiler_leads_to_the_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """nvcc finds its headers by the path that it is called by."""
+    path = compiler(tmp_path / "toolkit", 'test -d "$(dirname "$0")/../include" && echo "release 13.9"')
+    (tmp_path / "toolkit/include").mkdir()
+    link = tmp_path / "links" / "nvcc"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    monkeypatch.setenv("PATH", str(link.parent), prepend=":")
+    assert nvcc.compiler() == path
+    assert nvcc.version() == "release 13.9\n"
+
+
+def test_a_link_to_a_program_that_goes_by_its_name_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ccache is the compiler by whose name it is called."""
+    cache, link = tmp_path / "ccache", tmp_path / "links" / "nvcc"
+    cache.write_text("#!/bin/sh\nbasename $0\n")
+    cache.chmod(0o755)
+    link.parent.mkdir()
+    link.symlink_to(cache)
+    monkeypatch.setenv("PATH", str(link.parent), prepend=":")
+    assert nvcc.version() == "nvcc\n"
+
+
 def test_a_missing_compiler_is_named_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvcc, "_TOOLKIT", tmp_path / "none")
     monkeypatch.setattr(nvcc, "find_spec", lambda _: None)
