@@ -129,13 +129,13 @@ class Known:
         self._slow: set[Case] = set()
         self._gone: set[Case] = set()
         # Until the next record of the problem.
-        self._told: set[tuple[Problem, str]] = set()
+        self._open: dict[tuple[Problem, str], frozenset[Case]] = {}
         self._launches = Launches()
 
     def add(self, record: Record) -> None:
         """Takes note of a record of one round."""
         self._launches.add(record)
-        self._told.discard(problem_of(record.case))
+        self._open.pop(problem_of(record.case), None)
         clock = record.clocks.get("queue")
         if record.status != "ok":
             self._gone.add(record.case)
@@ -147,22 +147,16 @@ class Known:
 
     def enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that need not be measured in it: variants that are clearly not the fastest of
-        their side, and all cases of problems whose verdicts are settled.
-
-        What is left of a problem has its rounds together.
+        their side, and sides whose verdicts are settled. What is left of a problem has its rounds together.
         """
         context = of_round[0].round % self._rounds // (1 + self._launches_after)
         groups = groupby(of_round, key=lambda trial: problem_of(trial.case))
         left_out: set[Case] = set()
-        for problem, group in groups:
+        for _, group in groups:
             cases = [trial.case for trial in group if trial.case not in self._gone]
-            if problem not in self._told:
-                slow = self._slow_of(cases)
-                left_out |= slow
-                if context >= LEAST_ROUNDS and self._are_told([case for case in cases if case not in slow]):
-                    self._told.add(problem)
-            if problem in self._told:
-                left_out |= set(cases)
+            left_out |= self._slow_of(cases)
+            if context >= LEAST_ROUNDS:
+                left_out |= set(cases) - self._still_open(cases)
         return left_out
 
     def undecided(self, cases: Sequence[Case]) -> tuple[int, int]:
@@ -173,11 +167,23 @@ class Known:
         for case in cases:
             if case.role == "compare" and case not in self._gone and not isinstance(case.problem, Empty):
                 problems.setdefault(problem_of(case), []).append(case)
-        settled = sum(
-            problem in self._told or self._are_told([case for case in group if case not in self._slow])
+        left = sum(
+            bool(self._open[problem] if problem in self._open else self._not_told(self._rivals(group)))
             for problem, group in problems.items()
         )
-        return len(problems) - settled, len(problems)
+        return left, len(problems)
+
+    def _rivals(self, cases: Sequence[Case]) -> list[Case]:
+        return [case for case in cases if case not in self._slow]
+
+    def _still_open(self, cases: Sequence[Case]) -> frozenset[Case]:
+        """The cases of one problem on sides of which a verdict is not settled, and their controls."""
+        if not cases:
+            return frozenset()
+        problem = problem_of(cases[0])
+        if problem not in self._open:
+            self._open[problem] = self._not_told(self._rivals(cases))
+        return self._open[problem]
 
     def _slow_of(self, cases: Sequence[Case]) -> set[Case]:
         """The variants that are not the fastest of their side whatever comes, and their controls. What has
@@ -203,23 +209,31 @@ class Known:
             return True
         return is_slower([mine[each] for each in both], [best[each] for each in both], BAND)
 
-    def _are_told(self, cases: Sequence[Case]) -> bool:
-        """Whether the verdicts of one device against another are settled: on the fastest of each, and on each
-        variant that both have; on one device alone, whether all times are known well.
+    def _not_told(self, cases: Sequence[Case]) -> frozenset[Case]:
+        """The cases on sides of which a verdict is not settled: of one device against another, on the fastest
+        of each, and on each variant that both have; of one device alone, all unless all times are known well.
         """
         if not cases or (self._launches_after and isinstance(cases[0].problem, Empty)):
             # All other times are corrected by the empty kernel's: more of them improve all.
-            return not cases
+            return frozenset(cases)
         found = {case: self._corrected(case) for case in cases}
         sides = list(_sides(cases).values())
         if len({case.device_key for case in cases}) == 1:
-            return all(mean_is_narrow(_medians_of(side), NARROW) for side in found.values())
-        return all(
-            _is_told(_fastest([found[case] for case in one]), _fastest([found[case] for case in other]))
-            and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
-            for one, other in combinations(sides, 2)
-            if one[0].device_key != other[0].device_key and _are_compared(one[0], other[0])
-        )
+            known = all(mean_is_narrow(_medians_of(side), NARROW) for side in found.values())
+            return frozenset() if known else frozenset(cases)
+        left: set[Case] = set()
+        for one, other in combinations(sides, 2):
+            if _are_compared(one[0], other[0]) and not self._is_side_told(one, other, found):
+                left |= {*one, *other}
+        return frozenset(case for case in cases if case in left or _twin(case) in left)
+
+    def _is_side_told(
+        self, one: Sequence[Case], other: Sequence[Case], found: Mapping[Case, Corrected]
+    ) -> bool:
+        """Whether the verdicts of one side against another are settled."""
+        return _is_told(
+            _fastest([found[case] for case in one]), _fastest([found[case] for case in other])
+        ) and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
 
     def _corrected(self, case: Case) -> Corrected:
         found = self._clocks.get(case)
@@ -227,9 +241,11 @@ class Known:
 
 
 def _are_compared(one: Case, other: Case) -> bool:
-    """Whether the report compares the sides of these cases: portable kernels of OpenCL with CUDA's own text
-    alone (:mod:`reports.ratios`), and no other portable ones.
+    """Whether the report compares the sides of these cases: two devices, and portable kernels of OpenCL with
+    CUDA's own text alone (:mod:`reports.ratios`), no other portable ones.
     """
+    if one.device_key == other.device_key:
+        return False
     portable = [case for case in (one, other) if _dialect(case) == "portable"]
     roles = {_role(case) for case in portable}, {_role(case) for case in (one, other) if case not in portable}
     return not portable or (len(portable) == 1 and "cuda" not in roles[0] and not roles[1] & _BASELINES)

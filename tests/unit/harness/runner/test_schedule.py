@@ -222,7 +222,7 @@ def test_what_leaves_work_to_the_host_is_no_rival_of_what_is_whole() -> None:
 def test_portable_kernels_are_a_side_of_their_own() -> None:
     portable = of_variant("a", replace(SLOW, dialect="portable"))
     times = {portable: [each * 2 for each in STEADY], of_variant("a", FAST): STEADY}
-    assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", FAST): NOISY}) == set()
+    assert left_out_after(LEAST_ROUNDS - 1, times | {of_variant("b", FAST): NOISY}) == set()
     assert left_out_after(LEAST_ROUNDS, times | {of_variant("b", FAST): STEADY}) == {
         *times,
         of_variant("b", FAST),
@@ -244,6 +244,18 @@ def test_only_a_portable_ratio_that_is_published_is_waited_for(
     """The portable kernels scatter so much that no ratio of theirs is told."""
     times = {of_variant(portable, replace(FAST, dialect="portable")): NOISY, of_variant(other, FAST): STEADY}
     assert left_out_after(LEAST_ROUNDS, times) == (set() if is_compared else set(times))
+
+
+def test_a_side_whose_verdicts_are_settled_leaves_the_time_to_the_others() -> None:
+    portable = of_variant("opencl", replace(FAST, dialect="portable"))
+    own, cuda, cub = (of_variant(backend, FAST) for backend in ("opencl", "cuda", "cub"))
+    control = replace(cuda, role="control")
+    far = [each * 2 for each in STEADY]
+    times = {own: NOISY, control: NOISY, cuda: NOISY, portable: far, cub: far}
+    assert left_out_after(LEAST_ROUNDS, times) == {portable, cub}
+    at_edge = [each * 1.02 for each in NOISY]
+    assert left_out_after(LEAST_ROUNDS, times | {portable: at_edge}) == {cub}
+    assert left_out_after(LEAST_ROUNDS, times | {own: far}) == set(times)
 
 
 def test_what_was_given_up_stays_so() -> None:
