@@ -41,7 +41,7 @@ def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "ve
     """The variant that ``device`` runs ``problem`` in by default, of those in a dialect."""
     device = device.in_dialect(dialect)
     if isinstance(problem, Reduction):
-        return replace(_reduction(problem, device), dialect=dialect)
+        return replace(_reduction(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Laplace):
         return replace(_laplace(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Bandwidth):
@@ -49,7 +49,7 @@ def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "ve
     return LaunchVariant()
 
 
-def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
+def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> ReductionVariant:
     itemsize = problem.element.itemsize
     if device.kind == "cpu":
         # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
@@ -75,7 +75,9 @@ def _reduction(problem: Reduction, device: DeviceInfo) -> ReductionVariant:
     # elements in flight, so that there are enough registers. Swept on an H200 (reports/examples,
     # sweep-alternating).
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
-    loads, items_a_unit, wanted = (2 if itemsize >= _WIDE else 4, 2048, 512) if is_far else (4, 1024, 256)
+    items_a_unit, wanted = (2048, 512) if is_far else (1024, 256)
+    # Nothing but PTX has more loads issued before the first is waited for (sweep-portable).
+    loads = 2 if itemsize >= _WIDE and (is_far or dialect == "portable") else 4
     hint = default_hint(problem, _LOAD_BYTES, device)
     if hint == "resident":
         # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from harness.results.compare import compare
@@ -281,6 +282,39 @@ def by_size(library: str) -> tuple[float, ...]:
     return geometric_mean(all_sizes), *(lead(name, library)[0] for name in names), cold
 
 
+PORTABLE = "h200-quick-portable"
+
+
+def portable(**wanted: Any) -> pd.DataFrame:
+    """Portable OpenCL against CUDA's own kernels."""
+    return where(ratios(PORTABLE), first_backend="portable opencl", **wanted)
+
+
+def portable_means(kind: str) -> list[float]:
+    """The ratios in the mean, from the smallest size to the largest."""
+    sizes = ("1280x1280", "2560x2560", "8192x8192")
+    return [geometric_mean(portable(kind=kind, size=size)["gross"]) for size in sizes]
+
+
+def portable_us(problem: str) -> tuple[float, float]:
+    """What portable OpenCL takes for a problem, and CUDA."""
+    (row,) = portable(problem=problem).to_dict("records")
+    return 1e6 * row["first_queue"], 1e6 * row["second_queue"]
+
+
+def two_loads() -> tuple[float, ...]:
+    """A portable sum with two loads in flight, and with four."""
+    rows = where(table("h200-sweep-portable"), problem="sum float64 2560x2560", backend="portable opencl")
+    of = "buffer w2 l{} global 4/unit of 256 quad builtin scalar flagged portable"
+    return tuple(1e6 * where(rows, variant=of.format(loads))["queue"].iloc[0] for loads in (2, 4))
+
+
+def shares_of_own(kind: str) -> tuple[float, float]:
+    """What our kernels reach of the limit at 8192x8192."""
+    rows = where(table(PORTABLE), kind=kind, size="8192x8192", backend=list(OWN), purpose="compare")
+    return ends(rows["share"])
+
+
 FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
     ("README.md", "{} of {} did.", lambda: (equal_verdicts()[1] - equal_verdicts()[0], equal_verdicts()[1])),
     (
@@ -294,6 +328,50 @@ FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
     (ISSUES, "in {} of {} cases (", lambda: equal_verdicts()[:2]),
     (ISSUES, "(reductions {} of {}, Laplace filters all {})", by_kind),
     (RESULTS, "of {} cases {} *same*, {} *ambiguous*, none faster or slower.", compared),
+    (
+        RESULTS,
+        "{} to {} contexts, {} of the empty kernel). The speed of portable",
+        lambda: contexts(PORTABLE),
+    ),
+    (
+        RESULTS,
+        "{} of the {} cases are *slower*, {} of them by more than 10 %.",
+        lambda: (
+            len(portable(verdict="slower")),
+            len(portable()),
+            int((portable(verdict="slower")["gross"] < 1 / 1.1).sum()),
+        ),
+    ),
+    (
+        RESULTS,
+        "minmax of uint8 at 8192x8192 takes {:.1f} us, CUDA's {:.1f} with the hint.",
+        lambda: portable_us("minmax uint8 8192x8192"),
+    ),
+    (
+        RESULTS,
+        "The least ratio, {:.2f}, is of a sum of float64 at 2560x2560",
+        lambda: [min([portable()["gross"].min(), *portable(problem="sum float64 2560x2560")["gross"]])],
+    ),
+    (
+        RESULTS,
+        "of uint8 at 2560x2560 takes {:.1f} us, CUDA's {:.1f}. *",
+        lambda: portable_us("laplacian four reflect_101 uint8C1 2560x2560"),
+    ),
+    (RESULTS, "takes {:.1f} us with two and {:.1f} with four", two_loads),
+    (
+        RESULTS,
+        "{} of the {} verdicts on OpenCL against CUDA itself are *ambiguous* there.",
+        lambda: (
+            len(where(ratios(PORTABLE), first_backend="opencl", verdict="ambiguous")),
+            len(where(ratios(PORTABLE), first_backend="opencl")),
+        ),
+    ),
+    (
+        RESULTS,
+        "our reductions reach {:.2f} to {:.2f} of the read limit of this run",
+        lambda: shares_of_own("reduction"),
+    ),
+    (RESULTS, "and filters {:.2f} to {:.2f} of the copy limit.", lambda: shares_of_own("laplace")),
     (
         RESULTS,
         "all {} of the {} verdicts are those above",
@@ -528,6 +606,11 @@ def test_a_figure_in_a_sentence_is_the_recorded_one(
 
 
 FIGURES += [
+    (
+        RESULTS,
+        "| reductions | {:.2f} | {:.2f} | {:.2f} | | Laplace filters | {:.2f} | {:.2f} | {:.2f} |",
+        lambda: [*portable_means("reduction"), *portable_means("laplace")],
+    ),
     (RESULTS, "| {} of {}, {:.0f} % | met |", lambda: equal_verdicts()[:3]),
     (RESULTS, "| 0 of {} by processes, none by halves of contexts | met |", lambda: selftested()[:1]),
     (RESULTS, "| {:.3f} to {:.3f} (minmaxloc {:.3f} to {:.3f}) | met |", gibibyte_shares),

@@ -260,6 +260,19 @@ def test_a_portable_default_has_what_the_language_has(
     assert plan(problem, default_variant(problem, opencl), opencl).macros["COMPUTE_CAPABILITY"] == 90
 
 
+@pytest.mark.parametrize(
+    ("dtype", "side", "loads"), [("uint8", 2560, 4), ("int16", 2560, 4), ("int32", 2560, 2)]
+)
+def test_portable_loads_in_flight(dtype: str, side: int, loads: int) -> None:
+    """Of wide elements two, where our own have four."""
+    opencl = replace(H200, portable=PORTABLE_OPENCL)
+    problem = Reduction("sum", dtype, (side, side))
+    own, portable = (default_variant(problem, opencl, dialect) for dialect in ("vendor", "portable"))
+    assert isinstance(own, ReductionVariant)
+    assert isinstance(portable, ReductionVariant)
+    assert (own.loads_in_flight, portable.loads_in_flight) == (4, loads)
+
+
 def _needs_float64(problem: Problem) -> bool:
     if not isinstance(problem, Reduction):
         return isinstance(problem, Bandwidth) and problem.dtype == "float64"
