@@ -46,7 +46,7 @@ class Schedule:
 
 
 OF_GPUS = Schedule(1, True)
-"""Two rows take up to 168 registers of a work-item on sm_90, where one takes 76. More was not tried on a GPU."""
+"""Two rows take up to 168 registers of a work-item on sm_90, where one takes 76. Not tried on a GPU."""
 OF_PROCESSORS = Schedule(1, False)
 """More rows, and code of its own, are no faster on PoCL, and take it seconds to build."""
 

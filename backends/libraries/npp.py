@@ -7,7 +7,6 @@ results stay on the device.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -19,6 +18,7 @@ from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
 from backends.base import Prepared
 from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
+from backends.common.rows import folded
 from backends.cuda.driver import DeviceView, DriverBackend, call
 from backends.errors import BackendError, BackendUnavailable
 from backends.libraries.npp_functions import (
@@ -41,8 +41,6 @@ _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
 _DIVISOR = 1
 """By which NPP divides the sum of the products of integers."""
-_SHORTEST_ROW = 2**7
-"""Of a folded source, in elements."""
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
 _MAX_COUNT = 2**15
@@ -201,40 +199,23 @@ def _function(problem: Reduction) -> Function | None:
     """
     image = IMAGE_REDUCTIONS.get((problem.op, problem.dtype))
     signal = SIGNAL_REDUCTIONS.get((problem.op, problem.dtype))
-    takes_signal = problem.op == "minmax" or _width(problem) == problem.size
+    takes_signal = problem.op == "minmax" or folded(problem)[1] == problem.size
     return (signal or image) if takes_signal else (image or signal)
-
-
-def _given_width(problem: Reduction) -> int:
-    """Elements of the problem's last axis."""
-    return problem.shape[-1] if problem.shape else 1
-
-
-@cache
-def _width(problem: Reduction) -> int:
-    """Elements of a row of the image as which NPP reads a source: of one row it is folded into several, as
-    NPP's functions run one row by few threads. A length without a fitting divisor stays one row.
-    """
-    given = _given_width(problem)
-    if given < problem.size:
-        return given
-    # As square as can be.
-    fitting = (width for width in range(math.isqrt(given), _SHORTEST_ROW - 1, -1) if given % width == 0)
-    return next(fitting, given)
 
 
 def _image(problem: Reduction) -> tuple[Size]:
     """The source as NPP's image."""
-    return (Size(_width(problem), problem.size // _width(problem)),)
+    rows, columns = folded(problem)
+    return (Size(columns, rows),)
 
 
 def _row_bytes(problem: Reduction) -> int:
-    return _width(problem) * problem.element.itemsize
+    return folded(problem)[1] * problem.element.itemsize
 
 
 def _overflow(problem: Reduction) -> str | None:
     """Why NPP's image function would answer wrongly, as it keeps the total of a row in a narrow type."""
-    width = _width(problem)
+    _, width = folded(problem)
     if problem.op == "count_nonzero" and width > _MAX_COUNT:
         return f"NPP miscounts in rows of more than {_MAX_COUNT} elements, such as these {width}"
     if problem.op == "count_nonzero" and problem.size > _MAX_COUNT_OF_ALL:

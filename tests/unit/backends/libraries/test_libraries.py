@@ -10,11 +10,12 @@ import pytest
 
 from backends import Backend, BackendUnavailable, open_backend
 from backends.common.library_backend import nan_in_extremes
+from backends.common.rows import folded
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import NvidiaBackend
 from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
 from harness.devices import KnownDeviation
-from harness.problems import Array, Laplace, Reduction
+from harness.problems import Laplace, Reduction
 from harness.variants.axes import LibraryVariant
 from tests.support.checks import check_reduction
 from tests.support.fake_cuda import FakeDriver, FakeNpp
@@ -160,41 +161,6 @@ def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) 
     backend.synchronize()
 
 
-class FakeOpenCv:
-    """``cv2.cuda`` on the host. Its functions take no stream: OpenCV works on the default one."""
-
-    minMax = staticmethod(lambda matrix: (matrix.host.min(), matrix.host.max()))  # noqa: N815
-    setDevice = staticmethod(lambda _: None)  # noqa: N815
-    getCudaEnabledDeviceCount = staticmethod(lambda: 1)  # noqa: N815
-
-    class GpuMat:
-        """An array."""
-
-        def upload(self, host: Array) -> None:
-            """Keeps it."""
-            self.host = host
-
-
-def test_the_events_of_opencv_are_on_its_own_stream(
-    monkeypatch: pytest.MonkeyPatch, driver: FakeDriver
-) -> None:
-    opencv_cuda = pytest.importorskip(
-        "backends.libraries.opencv_cuda", reason="pip install opencv-python-headless"
-    )
-    monkeypatch.setattr(opencv_cuda, "_cuda", FakeOpenCv)
-    monkeypatch.setattr(opencv_cuda, "driver", driver)
-    problem = Reduction("minmax", "int16", (4, 5))
-    with opencv_cuda.OpenCvCudaBackend.open(0) as opened:
-        source = opened.upload(problem.make_source(0))
-        with opened.prepare(problem, LibraryVariant(), [source]) as prepared:
-            assert prepared.event_seconds(0) == pytest.approx(2.5e-3)
-            assert prepared.result() == problem.reference(source.handle.host)
-    default = driver.CU_STREAM_LEGACY
-    assert driver.recorded == [default, default]
-    # The head start of the events, too: elsewhere it would hold nothing back.
-    assert {stream for *_, stream, _, _ in driver.launched} == {default}
-
-
 def test_what_npp_lacks(backend: Backend) -> None:
     for problem, reason in (
         (Reduction("min", "int8", (3,)), "NPP has no function for min of int8"),
@@ -263,7 +229,7 @@ def test_the_function_of_npp_fits_the_shape(
     problem = Reduction(op, dtype, shape)
     found = npp._function(problem)
     assert found is not None
-    assert (found.name, npp._width(problem)) == (function, width)
+    assert (found.name, folded(problem)[1]) == (function, width)
 
 
 def test_sums_in_the_type_of_the_elements(backend: Backend) -> None:
