@@ -25,7 +25,7 @@ class Entry:
     alone does not install.
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
-    ``narrow_sums``: whether its plain call adds narrow floats in their own type; it is measured so, too.
+    ``narrow_sums``: the types that its plain call adds without widening; it is measured so, too.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Entry:
     packages: tuple[str, ...]
     by_hand: str = ""
     by_default: bool = True
-    narrow_sums: bool = False
+    narrow_sums: tuple[str, ...] = ()
 
     @property
     def remedy(self) -> str:
@@ -80,7 +80,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "CuPy's own reductions and filters",
             packages=("cupy*", *_CUPTI),
-            narrow_sums=True,
+            narrow_sums=("float32",),
         ),
         Entry(
             "cupy_no_cub",
@@ -89,7 +89,7 @@ REGISTRY: dict[str, Entry] = {
             "CuPy's reductions without CUB",
             packages=("cupy*", *_CUPTI),
             by_default=False,
-            narrow_sums=True,
+            narrow_sums=("float32",),
         ),
         Entry(
             "pyopencl_array",
@@ -114,7 +114,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "CUB's reductions in C++",
             packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
-            narrow_sums=True,
+            narrow_sums=("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32"),
         ),
         Entry(
             "cuda_compute",
@@ -130,7 +130,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "NVIDIA's NPP through ctypes",
             packages=("nvidia-npp*", *_NVRTC, *_CUPTI),
-            narrow_sums=True,
+            narrow_sums=("float32",),
         ),
         Entry(
             "cvcuda",
@@ -145,7 +145,7 @@ REGISTRY: dict[str, Entry] = {
             "library",
             "PyTorch's reductions and filters",
             packages=("torch", *_NVRTC, *_CUPTI),
-            narrow_sums=True,
+            narrow_sums=("float32",),
         ),
         Entry(
             "opencv",

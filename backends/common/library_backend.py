@@ -43,11 +43,11 @@ class LibraryBackend(Backend):
     """A library's own functions: no variants, no limits, and of the problems those that it has.
 
     ``adds_others``: whether it has sums of something else than the elements themselves.
-    ``narrow_sums``: whether its plain call adds narrow floats in their own type.
+    ``narrow_sums``: the types that its plain call adds without widening.
     """
 
     adds_others: ClassVar[bool] = False
-    narrow_sums: ClassVar[bool] = False
+    narrow_sums: ClassVar[tuple[str, ...]] = ()
 
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         if not isinstance(problem, (Reduction, Laplace)):
@@ -65,7 +65,8 @@ class LibraryBackend(Backend):
         """Why the library cannot add what the problem and the variant ask for; None when it can."""
         if problem.parts.adds_others and not self.adds_others:
             return f"no function of this library is used for {problem.op} here"
-        if variant.accumulator == "element" and not (self.narrow_sums and problem.narrower_accumulator):
+        narrow = problem.dtype in self.narrow_sums and problem.narrower_accumulator
+        if variant.accumulator == "element" and not narrow:
             return f"this library adds {problem.label} in no narrower type than our kernels"
         return None
 

@@ -33,13 +33,14 @@ _ANSWERS = {
     "count_nonzero": "count",
 }
 """The reductions, with the kind of value that an answer is made of."""
+_NARROW_INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32")
 
 
 class CubBackend(DriverBackend):
     """One CUDA device; CUB on our stream."""
 
     name: ClassVar[str] = "cub"
-    narrow_sums: ClassVar[bool] = True
+    narrow_sums: ClassVar[tuple[str, ...]] = (*_NARROW_INTEGERS, "float32")
 
     @classmethod
     def _device_count(cls) -> int:
@@ -53,7 +54,7 @@ class CubBackend(DriverBackend):
         assert isinstance(problem, Reduction)
         assert isinstance(variant, LibraryVariant)
         self._activate()
-        total = problem.total if variant.accumulator == "wide" else problem.dtype
+        total = problem.total if variant.accumulator == "wide" else problem.narrower_accumulator
         library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem.dtype, total))
         reduce = getattr(library, f"reduce_{problem.op}")
         types = {"element": problem.dtype, "total": total, "count": "uint64"}

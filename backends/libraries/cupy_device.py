@@ -41,7 +41,7 @@ def typed_errors(doing: str) -> Iterator[None]:
 class CupyLibrary(NvidiaBackend, LibraryBackend):
     """One CUDA device through CuPy, one stream."""
 
-    narrow_sums: ClassVar[bool] = True
+    narrow_sums: ClassVar[tuple[str, ...]] = ("float32",)
     accelerators: ClassVar[tuple[str, ...]]
     """The libraries that CuPy's reductions may use; the setting is the process's, made before each use."""
 

@@ -54,7 +54,7 @@ class NppBackend(DriverBackend):
     """One CUDA device; NPP's functions on our stream."""
 
     name: ClassVar[str] = "npp"
-    narrow_sums: ClassVar[bool] = True
+    narrow_sums: ClassVar[tuple[str, ...]] = ("float32",)
 
     def __init__(self, info: DeviceInfo) -> None:
         super().__init__(info)

@@ -27,7 +27,7 @@ class TorchBackend(DriverBackend):
     """One CUDA device through PyTorch, on our stream; what calls allocate comes from PyTorch's cache."""
 
     name: ClassVar[str] = "torch"
-    narrow_sums: ClassVar[bool] = True
+    narrow_sums: ClassVar[tuple[str, ...]] = ("float32",)
 
     def __init__(self, info: DeviceInfo) -> None:
         self._torch_stream: Any = None

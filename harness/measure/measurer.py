@@ -35,12 +35,13 @@ _Expected = TypeVar("_Expected", HostData, Unlike)
 
 
 def _tolerated(case: Case, expected: _Expected) -> _Expected:
-    """What is expected of a case, with the tolerance of the type that a library adds in."""
+    """What is expected of a case, in the type that a library adds in and with its tolerance."""
     problem, variant = case.problem, case.variant
     is_narrow = isinstance(variant, LibraryVariant) and variant.accumulator == "element"
     if not (is_narrow and isinstance(problem, Reduction)):
         return expected
-    return replace(expected, tolerance=problem.narrower_tolerance(expected.tolerance))
+    answer, tolerance = problem.narrower(expected.expected, expected.tolerance)
+    return replace(expected, expected=answer, tolerance=tolerance)
 
 
 class WrongAnswer(Exception):

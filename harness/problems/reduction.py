@@ -16,6 +16,9 @@ from harness.problems.base import Array, DtypeName, ProblemBase, fitting
 from harness.problems.dtypes import DTYPES, Dtype, integer_range
 from harness.problems.operations import OPS, Op
 
+_NARROW_BYTES = 4
+"""Of the widest element whose sums may be narrower than 64 bits."""
+
 OpName = Annotated[Text, one_of("op", OPS)]
 
 
@@ -195,11 +198,26 @@ class Reduction(ProblemBase):
 
     @property
     def narrower_accumulator(self) -> str:
-        """The elements' type, where a sum of float32 may be added in that; empty elsewhere."""
-        return self.dtype if self.op == "sum" and self.dtype == "float32" else ""
+        """The type that a program may add in which does not widen: of float32 that, of integers of at most 32
+        bits 32 bits, as in C. Empty where there is none.
+        """
+        if self.op != "sum" or self.element.itemsize > _NARROW_BYTES:
+            return ""
+        if self.element.is_float:
+            return self.dtype if self.element.itemsize == _NARROW_BYTES else ""
+        return "uint32" if self.dtype.startswith("u") else "int32"
+
+    def narrower(self, expected: Any, tolerance: float) -> tuple[Any, float]:
+        """The answer and the tolerance for sums in :attr:`narrower_accumulator`, from those for wide ones:
+        integers wrap, and are exact otherwise.
+        """
+        if self.element.is_float:
+            return expected, self.narrower_tolerance(tolerance)
+        wrapped = np.array(expected).astype(self.narrower_accumulator)
+        return np.dtype(self.total).type(wrapped), 0.0
 
     def narrower_tolerance(self, tolerance: float) -> float:
-        """The tolerance for sums in :attr:`narrower_accumulator`, from that for sums in float64.
+        """The tolerance for sums of float32 in float32, from that for sums in float64.
 
         The bound of pairwise addition, (1 + log2 n) * eps/2 * sum(|x|) (Higham, 4.2): that of any order would
         let every answer to many elements pass.

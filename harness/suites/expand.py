@@ -155,9 +155,9 @@ def _variants(problem: Problem, rung: Variant | str, device: DeviceInfo) -> Iter
         return
     yield LibraryVariant()
     if (
-        REGISTRY[device.backend].narrow_sums
-        and isinstance(problem, Reduction)
+        isinstance(problem, Reduction)
         and problem.narrower_accumulator
+        and problem.dtype in REGISTRY[device.backend].narrow_sums
     ):
         yield LibraryVariant(accumulator="element")
 

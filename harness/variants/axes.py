@@ -44,7 +44,9 @@ Finish = Literal["relaunch", "host", "last_group", "flagged", "alternating", "at
 Dialect = Literal["vendor", "portable"]
 """Whether a kernel may use what one vendor's compiler has, such as NVIDIA's PTX, or the language alone."""
 Accumulator = Literal["wide", "element"]
-"""Whether a library adds in the problem's accumulator, or in the elements' own, narrower type."""
+"""Whether a library adds in the problem's accumulator, or in the type of elements that are not widened
+(:attr:`harness.problems.Reduction.narrower_accumulator`).
+"""
 BorderCode = Literal["branches", "padded", "select", "mapped", "peeled"]
 """How a pixel outside the image is found: by if and else, in a copy of the image with a border around it, at
 an address selected before, at addresses computed once, with one wide load of a work-item's own elements, or
@@ -266,7 +268,7 @@ def _label(variant: Variant) -> str:
         return "the API's own command"
     if isinstance(variant, LaunchVariant):
         return f"{variant.queue} events {variant.events}"
-    return "library" if variant.accumulator == "wide" else "library, sums in the element type"
+    return "library" if variant.accumulator == "wide" else "library, narrow sums"
 
 
 def difference(before: Variant, after: Variant) -> dict[str, Any]:

@@ -40,14 +40,15 @@ def test_shapes(any_backend: Backend, op: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 70001, 2**20 + 1])
-def test_sums_in_the_type_of_the_elements(any_backend: Backend, size: int) -> None:
-    problem, narrow = Reduction("sum", "float32", (size,)), LibraryVariant(accumulator="element")
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "uint32", "float32"])
+def test_narrow_sums(any_backend: Backend, dtype: str, size: int) -> None:
+    problem, narrow = Reduction("sum", dtype, (size,)), LibraryVariant(accumulator="element")
     require(any_backend, problem, narrow)
     host = problem.make_source(seed=size)
     with any_backend.prepare(problem, narrow, [any_backend.upload(problem.pack(host))]) as prepared:
         prepared.enqueue(0)
-        tolerance = problem.narrower_tolerance(problem.tolerance(host))
-        assert compare(prepared.result(), problem.reference(host), tolerance).ok
+        expected = problem.narrower(problem.reference(host), problem.tolerance(host))
+        assert compare(prepared.result(), *expected).ok
 
 
 @pytest.mark.parametrize("op", ["min", "max", "minmax", "minmaxloc"])

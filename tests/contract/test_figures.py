@@ -266,7 +266,7 @@ def plain_calls() -> tuple[float, ...]:
         return float(where(rows, backend=backend, problem=problem, variant=variant)["queue"].iloc[0]) * 1e6
 
     extremes = ("minmax uint8 8192x8192", "minmax uint8 16384x16384")
-    total, narrow = "sum float32 8192x8192", "library, sums in the element type"
+    total, narrow = "sum float32 8192x8192", "library, narrow sums"
     return (
         *(us(backend, problem) for problem in extremes for backend in ("cub", "cuda_compute")),
         *(us("torch", total, variant) for variant in (narrow, "library")),

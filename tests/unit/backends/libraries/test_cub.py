@@ -13,6 +13,7 @@ from backends import Backend
 from backends.cuda import nvcc, nvrtc
 from backends.errors import BackendError, BackendUnavailable
 from harness.problems import Reduction
+from harness.variants.axes import LibraryVariant
 from tests.support.fake_cuda import FakeDriver, seen
 
 cuda_driver = pytest.importorskip("backends.cuda.driver", reason="pip install cuda-bindings")
@@ -80,6 +81,16 @@ def test_the_functions_get_what_they_take(backend: Backend, compiled: FakeCub, o
     assert backend.reduce(op, words) == problem.reference(words)
     assert compiled.streams == {77}
     assert compiled.macros == {"ELEMENT": "short", "TOTAL": "long long"}
+
+
+def test_narrow_sums_are_added_in_32_bits(backend: Backend, compiled: FakeCub) -> None:
+    problem = Reduction("sum", "uint16", (2, 3))
+    uploaded = [backend.upload(problem.make_source(1))]
+    with backend.prepare(problem, LibraryVariant(accumulator="element"), uploaded) as prepared:
+        assert prepared.accumulator == "uint32"
+    assert compiled.macros == {"ELEMENT": "unsigned short", "TOTAL": "unsigned int"}
+    said = backend.unsupported(Reduction("sum", "int64", (5,)), LibraryVariant(accumulator="element"))
+    assert said == "this library adds sum int64 5 in no narrower type than our kernels"
 
 
 def test_an_error_of_cuda_is_told(backend: Backend, compiled: FakeCub) -> None:

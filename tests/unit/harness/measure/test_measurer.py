@@ -203,6 +203,13 @@ def test_what_leaves_nothing_to_the_next_call_is_poisoned_and_verified_after_tim
     assert record.reason.startswith("after timing: ")
 
 
+def test_narrow_sums_of_integers_are_verified_by_their_lower_half() -> None:
+    case = replace(CASE, problem=Reduction("sum", "int32", (1000,)))
+    narrow = replace(case, variant=LibraryVariant(accumulator="element"))
+    statuses = [measurer(FakeClock()).measure(one, FOUR).status for one in (case, narrow)]
+    assert statuses == ["ok", "wrong"], "the fake adds in 64 bits"
+
+
 def test_sums_in_the_type_of_the_elements_have_its_tolerance() -> None:
     case = replace(CASE, problem=Reduction("sum", "float32", (1000,)))
     narrow = replace(case, variant=LibraryVariant(accumulator="element"))

@@ -195,8 +195,32 @@ def test_tolerance_of_sums_in_the_type_of_the_elements() -> None:
     # What float32 adds pairwise passes; what leaves an element in a hundred out does not.
     assert compare(array.sum(dtype=np.float32), problem.reference(array), tolerance).ok
     assert not compare(np.delete(array, np.s_[::100]).sum(), problem.reference(array), tolerance).ok
+    assert problem.narrower(1.5, tolerance) == (1.5, problem.narrower_tolerance(tolerance))
     assert Reduction("sum", "float64", (9,)).narrower_accumulator == ""
     assert Reduction("max", "float32", (9,)).narrower_accumulator == ""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "narrow", "wrapped"),
+    [
+        ("uint8", 2**32 + 5, "uint32", 5),
+        ("uint32", 2**33 - 1, "uint32", 2**32 - 1),
+        ("int16", 2**31, "int32", -(2**31)),
+        ("int32", -(2**32) - 7, "int32", -7),
+        ("int8", -9, "int32", -9),
+    ],
+)
+def test_narrow_sums_of_integers_wrap_at_32_bits(dtype: str, value: int, narrow: str, wrapped: int) -> None:
+    problem = Reduction("sum", dtype, (9,))
+    assert problem.narrower_accumulator == narrow
+    answer, tolerance = problem.narrower(np.dtype(problem.total).type(value), 0.0)
+    assert (answer, answer.dtype, tolerance) == (wrapped, problem.total, 0)
+    for other in (
+        Reduction("sum", "int64", (9,)),
+        Reduction("sum", "float16", (9,)),
+        Reduction("max", dtype, (9,)),
+    ):
+        assert other.narrower_accumulator == ""
 
 
 def test_compare_scalars() -> None:

@@ -81,14 +81,17 @@ def test_gpus_run_the_portable_default_too(tmp_path: Path) -> None:
     assert chosen["cupy", 0] == [LibraryVariant()]
 
 
-def test_libraries_add_narrow_floats_in_their_own_type_too(tmp_path: Path) -> None:
-    cases = _compared(
-        expand(_suite(tmp_path, _reduction(dtypes='"float32", "float64"')), [CUDA, CUPY, NUMPY])
-    )
+def test_libraries_add_narrowly_too_where_they_do(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction(dtypes='"float32", "float64", "uint8"'))
+    cases = _compared(expand(suite, [CUDA, CUPY, NUMPY, replace(CUPY, backend="cub")]))
     asked = {
         (c.backend, c.problem.label) for c in cases if c.variant == LibraryVariant(accumulator="element")
     }
-    assert asked == {("cupy", "sum float32 100x3")}
+    assert asked == {
+        ("cupy", "sum float32 100x3"),
+        ("cub", "sum float32 100x3"),
+        ("cub", "sum uint8 100x3"),
+    }
 
 
 def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
