@@ -19,6 +19,7 @@ from harness.variants.axes import LibraryVariant, Variant
 
 _TOLD: dict[KnownDeviation, str] = {
     "nan": "a NaN may be passed over, not propagated",
+    "nan_count": "a NaN may not be counted",
     "extreme": "an array of nothing but its type's extreme value is answered with 0",
     "infinity": "an array of nothing but infinities may be answered with the largest finite number",
     "subnormal": "subnormal numbers count as zero",

@@ -13,14 +13,14 @@ import cv2
 import numpy as np
 
 from backends.common.library_backend import Call, field_types
-from harness.devices import Array
+from harness.devices import Array, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 
 MAX_COLUMNS = 2**31 - 1
 """OpenCV's sizes are of C's int."""
 
-_PROBE = 1024
-"""Elements: enough for every vectorised path."""
+_PROBE = 3 * 2**10
+"""Elements: enough for every vectorised path, and a multiple of what one step of it takes (24 seen)."""
 
 _SINCE_5 = frozenset({"uint32", "int64", "uint64", "float16"})
 """Types whose reductions came with OpenCV 5; before, Python's arrays of them were cast or refused."""
@@ -72,25 +72,54 @@ def lacks_reduction(problem: Reduction) -> str | None:
 
 def _answers_wrongly(problem: Reduction) -> str | None:
     """What this version of OpenCV does wrong, found by trying; None where nothing is known."""
-    if problem.op == "sum" and not problem.element.is_float and not _sums_exactly(problem.dtype):
-        return f"OpenCV {cv2.__version__} adds {problem.dtype} in 32 bits, which overflow"
+    version = f"OpenCV {cv2.__version__}"
+    if problem.op == "sum" and not _sums_exactly(problem.dtype, _same_tail(problem.size)):
+        added = f"{version} adds some of {problem.size} {problem.dtype}"
+        return f"{added} in float32" if problem.element.is_float else f"{added} in 32 bits, which overflow"
     if problem.op == "count_nonzero" and problem.element.itemsize == 8 and not _counts_whole(problem.dtype):
-        return f"OpenCV {cv2.__version__} looks at 32 bits of {problem.dtype} only"
+        return f"{version} looks at 32 bits of {problem.dtype} only"
     return None
 
 
+def _same_tail(size: int) -> int:
+    """The length of a short row of which as much is left over by whole vectors as of one of ``size``."""
+    return size if size < _PROBE else _PROBE + size % _PROBE
+
+
 @cache
-def _sums_exactly(dtype: str) -> bool:
-    """Whether extreme values add up: in OpenCV 5.0 the vectorised sum of 32-bit integers wraps."""
-    largest = int(np.iinfo(dtype).max)
-    row = np.full((1, _PROBE), largest, dtype)
-    return bool(cv2.sumElems(row)[0] == _PROBE * largest)
+def _sums_exactly(dtype: str, length: int) -> bool:
+    """Whether values add up that do not in a narrower type: the vectorised sum may wrap, and so may the last
+    elements, which make no whole vector and are added four at a time.
+    """
+    if np.dtype(dtype).kind == "f":
+        # Of any four neighbours some are lost beside 1 in float32; float64 holds every sum of them.
+        tiny = max(2.0**-30, float(np.finfo(dtype).smallest_subnormal))
+        rows = [np.resize(np.array([1, tiny, 1, tiny, tiny], dtype), (1, length))]
+    else:
+        info = np.iinfo(dtype)
+        rows = [np.full((1, length), extreme, dtype) for extreme in (info.min, info.max)]
+    return all(cv2.sumElems(row)[0] == row.sum(dtype=np.float64) for row in rows)
 
 
 @cache
 def _counts_whole(dtype: str) -> bool:
     """Whether values count whose lower half is zero: in OpenCV 5.0 64-bit integers are cut to 32 bits."""
     return bool(cv2.countNonZero(np.full((1, _PROBE), 2**32, dtype)) == _PROBE)
+
+
+@cache
+def _counts_nan(dtype: str) -> bool:
+    """Whether NaN counts, which is not zero: in some builds of OpenCV 4.14 it does not within a vector."""
+    length = 2 * _PROBE - 1
+    return bool(cv2.countNonZero(np.full((1, length), np.nan, dtype)) == length)
+
+
+def nan_in_counts(problem: Problem) -> frozenset[KnownDeviation]:
+    """The deviation of a count that leaves NaN out, found by trying."""
+    if isinstance(problem, Reduction) and problem.op == "count_nonzero" and problem.element.is_float:
+        is_left_out = lacks_reduction(problem) is None and not _counts_nan(problem.dtype)
+        return frozenset({"nan_count"}) if is_left_out else frozenset()
+    return frozenset()
 
 
 def lacks_laplace(problem: Laplace) -> str | None:

@@ -151,6 +151,15 @@ def test_a_nan_anywhere_is_the_answer(any_backend: Backend, op: str, dtype: str)
 
 
 @float_dtypes
+def test_a_nan_counts_anywhere(any_backend: Backend, dtype: str) -> None:
+    for size in (1, 17, 1001):
+        array = np.zeros(size, dtype)
+        array[[0, size // 2, size - 1]] = np.nan
+        check_reduction(any_backend, "count_nonzero", array)
+        check_reduction(any_backend, "count_nonzero", np.full(size, np.nan, dtype))
+
+
+@float_dtypes
 @all_ops
 def test_special_values(any_backend: Backend, op: str, dtype: str) -> None:
     for values in (

@@ -115,6 +115,11 @@ def departing(monkeypatch: pytest.MonkeyPatch, deviation: KnownDeviation, answer
         ("extreme", "max", [np.inf, np.inf], 0, True),
         ("extreme", "max", [np.inf, np.inf], 1, False),
         ("extreme", "max", [np.inf, 3], 0, False),
+        ("nan_count", "count_nonzero", [0, np.nan, 5], 1, True),
+        ("nan_count", "count_nonzero", [0, np.nan, 5], 2, True),
+        ("nan_count", "count_nonzero", [0, np.nan, 5], 3, False),
+        ("nan_count", "count_nonzero", [0, np.nan, 5], 0, False),
+        ("nan_count", "count_nonzero", [0, 4, 5], 1, False),
     ],
 )
 def test_a_library_that_departs_may_not_answer_anything(
@@ -125,7 +130,8 @@ def test_a_library_that_departs_may_not_answer_anything(
     answer: Any,
     is_allowed: bool,
 ) -> None:
-    typed = tuple(map(np.float32, answer)) if isinstance(answer, tuple) else np.float32(answer)
+    kind = int if op == "count_nonzero" else np.float32
+    typed = tuple(map(kind, answer)) if isinstance(answer, tuple) else kind(answer)
     backend = departing(monkeypatch, deviation, typed)
     array = np.array(values, np.float32)
     if is_allowed:

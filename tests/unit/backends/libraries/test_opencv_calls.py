@@ -1,16 +1,19 @@
-"""Which of OpenCV's functions filters where, and what a record says of it."""
+"""Which of OpenCV's functions filters where, what a record says of it, what OpenCV is found to do wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
-from backends import BackendUnavailable, open_backend
-from harness.problems import Laplace
+from backends import Backend, BackendUnavailable, open_backend
+from harness.problems import Array, Laplace, Reduction
 from harness.variants.axes import LibraryVariant
 
 cv2 = pytest.importorskip("cv2", reason="pip install opencv-python-headless")
+opencv_calls = pytest.importorskip("backends.libraries.opencv_calls")
 
 
 @pytest.mark.parametrize(
@@ -51,3 +54,78 @@ def test_the_function_for_a_mask_that_both_have(
             assert problem.verify(prepared.result(), source).ok
             assert prepared.note.startswith(told)
     assert called == [function]
+
+
+@pytest.fixture
+def backend() -> Iterator[Backend]:
+    """OpenCV on the processor, of which nothing has been found out."""
+    probes = (opencv_calls._sums_exactly, opencv_calls._counts_nan)
+    for probe in probes:
+        probe.cache_clear()
+    with open_backend("opencv") as opened:
+        yield opened
+    for probe in probes:
+        probe.cache_clear()
+
+
+def adds_fours_narrowly(step: int) -> Any:
+    """A ``cv2.sumElems`` as OpenCV 4's: exact in whole vectors, then of four at a time in their own type."""
+
+    def total(row: Array) -> tuple[float, ...]:
+        whole = row.size // step * step
+        fours = row[0, whole : whole + (row.size - whole) // 4 * 4].reshape(-1, 4)
+        rest = row[0, whole + fours.size :]
+        parts = (row[0, :whole], fours.sum(axis=1, dtype=row.dtype), rest)
+        return (float(sum(part.sum(dtype=np.float64) for part in parts)), 0.0, 0.0, 0.0)
+
+    return total
+
+
+@pytest.mark.parametrize("step", [16, 24, 32])
+@pytest.mark.parametrize(
+    ("dtype", "how"), [("int32", "in 32 bits, which overflow"), ("float32", "in float32")]
+)
+def test_a_sum_is_skipped_where_what_whole_vectors_leave_over_is_added_narrowly(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, dtype: str, how: str, step: int
+) -> None:
+    monkeypatch.setattr(cv2, "sumElems", adds_fours_narrowly(step))
+    for size in (1, 3, step, 50 * step + 3, 2**15 * step, 100003 * step + 3):
+        assert backend.unsupported(Reduction("sum", dtype, (size,)), LibraryVariant()) is None, size
+    for shape in ((4,), (1, 77), (step + 4,), (10**5 * step + 4,), (step + 7, 10**4 * step + 1)):
+        problem = Reduction("sum", dtype, shape)
+        said = f"OpenCV {cv2.__version__} adds some of {problem.size} {dtype} {how}"
+        assert backend.unsupported(problem, LibraryVariant()) == said
+    assert backend.unsupported(Reduction("sum", "float64", (77,)), LibraryVariant()) is None
+    assert backend.unsupported(Reduction("min", dtype, (77,)), LibraryVariant()) is None
+
+
+def test_a_sum_that_wraps_in_whole_vectors_is_skipped_at_every_length(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend
+) -> None:
+    monkeypatch.setattr(cv2, "sumElems", lambda row: (float(row.sum(dtype=np.int32)), 0.0, 0.0, 0.0))
+    for size in (2, 77, 1024, 2**20):
+        assert backend.unsupported(Reduction("sum", "int32", (size,)), LibraryVariant())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_count_that_leaves_nan_out_says_so(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, dtype: str
+) -> None:
+    """As OpenCV 4.14's: in whole vectors of 16."""
+
+    def count(row: Array) -> int:
+        whole = row.size // 16 * 16
+        return int(((row[0, :whole] > 0) | (row[0, :whole] < 0)).sum() + np.count_nonzero(row[0, whole:]))
+
+    monkeypatch.setattr(cv2, "countNonZero", count)
+    problem = Reduction("count_nonzero", dtype, (50,))
+    assert backend.known_deviations(problem) == {"nan_count"}
+    for other in (Reduction("count_nonzero", "int32", (50,)), Reduction("sum", "float64", (50,))):
+        assert not backend.known_deviations(other)
+    with backend.prepare(problem, LibraryVariant(), [backend.upload(np.ones(50, dtype))]) as prepared:
+        assert "; a NaN may not be counted" in prepared.note
+
+
+def test_a_count_with_nan_says_nothing(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
+    monkeypatch.setattr(cv2, "countNonZero", np.count_nonzero)
+    assert not backend.known_deviations(Reduction("count_nonzero", "float64", (50,)))
