@@ -11,7 +11,7 @@ import pandas as pd
 from harness.results.statistics import geometric_mean
 from reports import format as write
 from reports.dataset import TOLERATED_EXCESS, by_speed, measured
-from reports.ratios import Comparison, Summary, verdict_counts
+from reports.ratios import PORTABLE, Comparison, Summary, verdict_counts
 
 KINDS = {
     "reduction": "reductions",
@@ -31,7 +31,7 @@ _LIMITS = {"reduction": "read", "laplace": "copy"}
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What one physical device showed. ``answer``: the verdict, in a sentence; ``findings`` the first three
-    of those that follow, ``rest`` the others. ``above``: see :func:`above_limit`. ``physical``: its address.
+    of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: see :func:`above_limit`. ``physical``: its address.
     """
 
     device: str
@@ -61,10 +61,14 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
         return Headline(device, physical, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
-    first = [_sentence(main), *_extreme(main), *shares]
-    rest = [*first[_FINDINGS:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
+    # Who reads that OpenCL is as fast as CUDA asks next whether portable OpenCL is.
+    portable = [each for each in others if each.first == PORTABLE]
+    others = [each for each in others if each not in portable]
+    first = [*map(_sentence, (main, *portable)), *_extreme(main), *shares]
+    count = _FINDINGS + len(portable)
+    rest = [*first[count:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
     answer = verdict_sentence(main)
-    return Headline(device, physical, above_limit(rows), answer, tuple(first[:_FINDINGS]), tuple(rest))
+    return Headline(device, physical, above_limit(rows), answer, tuple(first[:count]), tuple(rest))
 
 
 def verdict_sentence(comparison: Comparison) -> str:

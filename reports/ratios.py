@@ -27,9 +27,10 @@ IDENTICAL = "same variant"
 FASTEST_IS_IDENTICAL = f"{FASTEST}, {IDENTICAL}"
 
 BEST_LIBRARY = "the best library"
+PORTABLE = "Portable OpenCL"
 SIDES: dict[str, tuple[str, ...]] = {
     "OpenCL": ("opencl",),
-    "Portable OpenCL": ("portable opencl",),
+    PORTABLE: ("portable opencl",),
     "CUDA": ("cuda",),
     BEST_LIBRARY: ("library", "reference"),
 }
@@ -156,7 +157,7 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
         name = str(group["device_name"].iloc[0])
         for first, second in (
             ("OpenCL", "CUDA"),
-            ("Portable OpenCL", "CUDA"),
+            (PORTABLE, "CUDA"),
             ("OpenCL", BEST_LIBRARY),
             ("CUDA", BEST_LIBRARY),
         ):
