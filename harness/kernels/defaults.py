@@ -30,8 +30,6 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
-_MOST_PORTABLE_ELEMENTS = 8
-"""Of a row, in an item of a portable filter."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -43,7 +41,7 @@ def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "ve
     if isinstance(problem, Reduction):
         return replace(_reduction(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Laplace):
-        return replace(_laplace(problem, device, dialect), dialect=dialect)
+        return replace(_laplace(problem, device), dialect=dialect)
     if isinstance(problem, Bandwidth):
         return replace(_bandwidth(problem, device), dialect=dialect)
     return LaunchVariant()
@@ -117,7 +115,7 @@ def _spread(loads: int, vectors: float, units: int) -> int:
     return 1 if loads < vectors <= units else loads
 
 
-def _laplace(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> LaplaceVariant:
+def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     if device.kind == "cpu":
         # Long strips of wide vectors; a group is only a loop. A processor loads from any address: neighbours
         # are loads of their own, which takes fewer instructions than to move elements between vectors. Sums
@@ -135,12 +133,10 @@ def _laplace(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> LaplaceV
             group_height=1,
             cache_hint=possible_hint("streaming_stores", problem, width * problem.element.itemsize, device),
         )
-    # One 16-byte load a row, all four rows in flight before the first is used. Without PTX NVIDIA's compilers
-    # load bytes in pieces of four: fewer of them are faster (sweep-portable).
-    most = _MOST_PORTABLE_ELEMENTS if dialect == "portable" else _LOAD_BYTES
+    # One 16-byte load a row, all four rows in flight before the first is used.
     variant = LaplaceVariant(
         border_code="mapped",
-        vector_width=min(most, _LOAD_BYTES // problem.element.itemsize),
+        vector_width=_LOAD_BYTES // problem.element.itemsize,
         rows_per_item=4,
         loads_in_flight=4,
         group_width=32,

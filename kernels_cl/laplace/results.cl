@@ -1,7 +1,8 @@
 // Sums as results of the image's type, saturated where they exceed it.
 
-// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
-#define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
+// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others. A portable kernel
+// packs where it unpacks.
+#define PACKS (SATURATES && VECTOR_BYTES >= 4 && (COMPUTE_CAPABILITY >= 72 || (IS_PORTABLE && UNPACKS)))
 
 typedef union {
   words_t words;
@@ -17,6 +18,27 @@ typedef union {
 #define SATURATED(value) (value)
 #endif
 
+// differs: portable OpenCL C packs by shifts: NVIDIA's compiler would split the store of a vector of narrow elements.
+#if PACKS && IS_PORTABLE
+inline results_t results_of(VECTOR_OF(VALUE) sums) {
+  values_t values;
+  values.vector = SATURATED(sums);
+  results_t results;
+#pragma unroll
+  for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
+#if HIGHEST == 255
+    const uint low = (uint)values.at[4 * i] | (uint)values.at[4 * i + 1] << 8;
+    const uint high = (uint)values.at[4 * i + 2] | (uint)values.at[4 * i + 3] << 8;
+#else
+    const uint low = (uint)values.at[2 * i] & 0xffff;
+    const uint high = values.at[2 * i + 1];
+#endif
+    results.packed[i] = low | high << 16;
+  }
+  return results;
+}
+#else
+// end differs
 inline results_t results_of(VECTOR_OF(VALUE) sums) {
   results_t results;
 #if PACKS
@@ -42,3 +64,6 @@ inline results_t results_of(VECTOR_OF(VALUE) sums) {
 #endif
   return results;
 }
+// differs: as above.
+#endif
+// end differs

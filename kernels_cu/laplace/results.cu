@@ -1,7 +1,8 @@
 // Sums as results of the image's type, saturated where they exceed it.
 
-// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others.
-#define PACKS (SATURATES && COMPUTE_CAPABILITY >= 72 && VECTOR_BYTES >= 4)
+// NVIDIA's GPUs have an instruction that saturates two results and packs them beside two others. A portable kernel
+// packs where it unpacks.
+#define PACKS (SATURATES && VECTOR_BYTES >= 4 && (COMPUTE_CAPABILITY >= 72 || (IS_PORTABLE && UNPACKS)))
 
 typedef union {
   words_t words;
@@ -17,6 +18,8 @@ typedef union {
 #define SATURATED(value) (value)
 #endif
 
+// differs: portable OpenCL C packs by shifts: NVIDIA's compiler would split the store of a vector of narrow elements.
+// end differs
 __device__ inline results_t results_of(VECTOR_OF(VALUE) sums) {
   results_t results;
 #if PACKS
@@ -42,3 +45,5 @@ __device__ inline results_t results_of(VECTOR_OF(VALUE) sums) {
 #endif
   return results;
 }
+// differs: as above.
+// end differs

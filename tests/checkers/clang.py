@@ -26,8 +26,9 @@ from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.source import assemble
 from harness.kernels.targets import AMD, KERNELS
-from harness.problems import Problem, Reduction
+from harness.problems import Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
+from harness.problems.laplace import Channels, ImageDtypeName
 from harness.variants.axes import Variant
 from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, cases
 
@@ -124,6 +125,24 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
         if not ptxas():
             pytest.skip("compiled, not assembled: ptxas is neither installed (nvidia-cuda-nvcc) nor on PATH")
         assembled(assembly, tmp_path)
+
+
+@pytest.mark.parametrize("channels", [1, 4])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
+def test_portable_filters_of_narrow_elements_move_vectors_whole(
+    dtype: ImageDtypeName, channels: Channels
+) -> None:
+    device, options = TARGETS["NVIDIA"]
+    problem = Laplace("four", "reflect_101", "laplacian", dtype, 2560, 2560, channels)
+    made = plan(problem, default_variant(problem, device, "portable"), device)
+    # All is inlined, as by NVIDIA's compiler.
+    inlined = _to_clang("-mllvm", "-inline-threshold=100000")
+    ptx = run((CLANG or "", *options, *OPTIONS, *inlined), assemble("cl", made.files, made.macros))
+    neighbours = r"[us](?:8|16|32)" if channels == 1 else r"u32|v2\.u32"
+    moved = re.findall(r"\b(ld|st)\.global(?:\.nc)?\.(\S+)", ptx)
+    others = [(to, what) for to, what in moved if not re.fullmatch(r"v4\.[ub]32", what)]
+    assert {to for to, _ in moved} == {"ld", "st"}
+    assert all(to == "ld" and re.fullmatch(neighbours, what) for to, what in others), sorted(set(others))
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,29 @@ def test_edges(own_backend: Backend, point: Point) -> None:
         check(own_backend, problem, variant_of(point), problem.make_source(seed=width))
 
 
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "dtype": ("uint8", "uint16", "int16"),
+            "vector_width": (1, 2, 4, 8, 16),
+            "channels": (1, 3, 4),
+            "border": BORDERS,
+            "mask": ("four", "eight_negated", "diagonal"),
+            "output": OUTPUTS,
+        }
+    ),
+    ids=spelled,
+)
+def test_portable_words(own_backend: Backend, point: Point) -> None:
+    """Elements that a portable kernel takes out of words, and results that it joins, of both signs."""
+    width = point["vector_width"]
+    variant = LaplaceVariant(border_code="mapped", vector_width=width, group_width=4, dialect="portable")
+    for height, columns in edge_sizes(width):
+        problem = problem_of(point, height, columns, 200)
+        check(own_backend, problem, variant, problem.make_source(seed=columns))
+
+
 @pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs, ids=label)
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 4), ("int16", 3), ("float32", 1)])
 def test_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, dtype: str, channels: int) -> None:

@@ -9,7 +9,9 @@
 #define READS_WORDS 1
 
 // NVIDIA's GPUs extract an element of a word, with its sign, by one instruction; compilers generate more.
-#define UNPACKS (SATURATES && COMPUTE_CAPABILITY > 0 && VECTOR_BYTES >= 4)
+// differs: portable OpenCL C extracts by shifts: NVIDIA's compiler would split the load of a vector of narrow elements.
+#define UNPACKS (SATURATES && (COMPUTE_CAPABILITY > 0 || IS_PORTABLE) && VECTOR_BYTES >= 4)
+// end differs
 #define HALO_BYTES (HALO * (VECTOR_BYTES / VECTOR_WIDTH))
 #define UNPACKS_HALO (UNPACKS && HALO_BYTES % 4 == 0)
 
@@ -78,7 +80,23 @@ inline row_t load_row(image_t image, columns_t columns, int row) {
   return loaded;
 }
 
-#if UNPACKS
+// differs: as above.
+#if UNPACKS && IS_PORTABLE
+#define STORED_BITS (8 * VECTOR_BYTES / VECTOR_WIDTH)
+// Element i of those that lie in `packed`.
+inline VALUE unpacked(const uint *packed, int i) {
+  const int first_bit = i * STORED_BITS;
+  const uint in_highest_bits = packed[first_bit / 32] << (32 - STORED_BITS - first_bit % 32);
+#if LOWEST < 0
+  return (int)in_highest_bits >> (32 - STORED_BITS);
+#else
+  return in_highest_bits >> (32 - STORED_BITS);
+#endif
+}
+#endif
+// end differs
+
+#if UNPACKS && !IS_PORTABLE
 // Element i of those that lie in `packed`.
 inline VALUE unpacked(const uint *packed, int i) {
   // Each hexadecimal digit selects one byte of the result: 0 to 3 a byte of the word, 4 zero, with 8 added the sign of

@@ -2,6 +2,7 @@
 
 #define LAST_ITEM_DIFFERS 0
 #define READS_WORDS 0
+#define UNPACKS 0
 
 typedef struct {
   int column;

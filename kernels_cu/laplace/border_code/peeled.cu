@@ -7,6 +7,7 @@
 
 #define LAST_ITEM_DIFFERS 0
 #define READS_WORDS 1
+#define UNPACKS 0
 
 typedef union {
   words_t words;
