@@ -116,6 +116,13 @@ class _Run:
             ends_at = self._began_at + first_rounds_end(self._budget, self._rounds)
             self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
+        try:
+            self._measure_each(left, progress)
+        finally:
+            # What is known of the device stays known where the run is interrupted, or fails.
+            self._screening.remember()
+
+    def _measure_each(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
         last: Record | None = None
         done = 0
         known = (0, 0)
@@ -135,7 +142,6 @@ class _Run:
                                     self._prepare(pool, of_problem)
                                 last = self._try(pool, trial, trial.case in enough) or last
                                 done += 1
-        self._screening.remember()
         if known[1]:
             known = self._known.undecided(self._plan.cases)
         progress(Progress(len(left), len(left), last, None, *known))

@@ -88,6 +88,7 @@ class Screening:
             for case in self._candidates[limit]
             if label(case.variant) not in found.fastest
         }
+        self._tried: set[Case] = set()
         self._times: dict[Case, list[float]] = {}
         self._shortest: dict[Case, float] = {}
 
@@ -96,6 +97,7 @@ class Screening:
         case, clock = record.case, record.clocks.get("queue")
         if case.role != "limit":
             return
+        self._tried.add(case)
         if record.status == "ok" and clock and clock.seconds:
             self._times.setdefault(case, []).append(median(clock.seconds))
             self._shortest.setdefault(case, min(clock.seconds))
@@ -126,21 +128,28 @@ class Screening:
         return {"sweep": f"{len(self._candidates[limit])} candidates in this run"}
 
     def remember(self) -> None:
-        """Stores the fastest candidates of each limit that this run found."""
-        news = {limit: self._found(limit) for limit in self._candidates}
+        """Stores the fastest candidates of each limit that this run found. Of a run that was interrupted,
+        what it had not come to, or not measured to the end, stays as it was.
+        """
+        over = [limit for limit in self._candidates if self._is_over(limit)]
+        is_all_anew = self._anew and len(over) == len(self._candidates)
         for key, path in self._paths.items():
-            own = {limit.text: found for limit, found in news.items() if limit.device == key}
+            own = {limit.text: self._found(limit) for limit in over if limit.device == key}
             if any(own.values()):
-                former = {} if self._anew else _read(path)
+                former = {} if is_all_anew else _read(path)
                 _write(path, {name: found for name, found in {**former, **own}.items() if found})
 
+    def _is_over(self, limit: Limit) -> bool:
+        """Whether each candidate was tried, but those that others are known to beat."""
+        return self._tried | self._out >= set(self._candidates[limit])
+
     def _found(self, limit: Limit) -> Found | None:
-        """What there is to remember of a limit; None where its candidates could not all be measured."""
+        """What there is to remember of a limit that is over; None where nothing could be measured."""
         times = {case: median(self._times[case]) for case in self._candidates[limit] if case in self._times}
         if limit in self._remembered:
             return self._remembered[limit] if times else None
         fastest = sorted(times.keys() - self._out, key=times.__getitem__)[:MOST_REMEMBERED]
-        if limit in self._open or not fastest:
+        if not fastest:
             return None
         return Found(
             sweep=self._sweeps[limit],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -13,8 +14,9 @@ from harness.problems import Bandwidth, Reduction
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import screening
-from harness.runner.run import run_cases
+from harness.runner.run import Progress, run_cases
 from harness.runner.screening import FOLDER_VARIABLE, MOST_REMEMBERED, WORTH, Screening
+from harness.runner.signals import Ended
 from harness.variants.axes import BandwidthVariant, LibraryVariant, label
 from tests.support.fake_backend import DEVICE
 from tests.support.fake_runs import asked, planned, run
@@ -143,6 +145,41 @@ def test_an_unfinished_sweep_is_not_remembered_and_one_that_fails_now_is_forgott
     found = Screening(both, [DEVICE])
     assert not any(map(found.is_out, cases))
     assert found.is_out(candidates(COPY)[1])
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_what_a_run_has_not_come_to_stays_remembered(anew: bool) -> None:
+    """It was interrupted in its second limit of three."""
+    reads, copies, cold = candidates(), candidates(COPY), candidates(cache="cold")
+    screened([*copies, *cold], [1, 2, 3, 4, 5] * 2).remember()
+    found = Screening([*reads, *copies, *cold], [DEVICE], anew)
+    for number, case in enumerate(reads):
+        found.add(timed(case, 5.0 - number))
+    if anew:
+        found.add(timed(copies[0], 9.0))
+    found.remember()
+    again = Screening([*reads, *copies, *cold], [DEVICE])
+    assert [again.is_out(case) for case in reads] == [*[True] * 4, False]
+    assert [again.is_out(case) for case in copies] == [False, *[True] * 4]
+    assert [again.is_out(case) for case in cold] == [False, *[True] * 4]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), Ended(signal.SIGTERM), OSError("the disk is full")])
+def test_what_an_interrupted_run_has_found_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    cases = [*candidates(), *candidates(COPY)]
+    monkeypatch.setattr(screening, "WORTH", 99.0)
+
+    def interrupt(step: Progress) -> None:
+        if step.next == cases[7]:
+            raise error
+
+    with RunWriter(tmp_path / "run.jsonl", {}) as writer, pytest.raises(type(error)):
+        run_cases(planned(cases, devices=(DEVICE,)), writer, interrupt)
+    found = Screening(cases, [DEVICE])
+    assert {case.problem for case in cases if found.is_brief(case)} == {COPY}
+    assert any(map(found.is_out, cases))
 
 
 @pytest.mark.parametrize("damage", ["text", "unwritable"])
