@@ -96,7 +96,9 @@ def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
 
 
 def brief(share: Share) -> Share:
-    """The share of a trial that only tells whether its case is worth another one."""
+    """The share of a trial that only tells whether its case is worth another one. As it takes the primary
+    clock alone, its answer is verified once, after timing.
+    """
     return {name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE) for name in _PRIMARY}
 
 

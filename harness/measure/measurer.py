@@ -171,7 +171,7 @@ class Measurer:
         primary_only = is_primary_only(share)
         with self.ready(case, beside_unlike=not primary_only) as ready:
             if not primary_only:
-                # The first trial verifies before it spends time on timing; later ones verify once, after.
+                # The first trial verifies before it spends time on timing; brief and later ones once, after.
                 ready.verify("before timing")
             start = self._timer()
             measured, profiled = self._clocks(case, Rotation(ready.prepared, len(ready.sources)), share)

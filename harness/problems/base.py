@@ -119,6 +119,9 @@ class ProblemBase(ABC):
         return compare(actual, self.reference(array), self.tolerance(array))
 
 
+_AT_ONCE = 2**20
+"""Bytes of large arrays that are compared at a time: what is made of these stays in the cache."""
+
 _LONG = 8
 """Bytes of the numbers whose differences float64 does not hold exactly."""
 
@@ -136,6 +139,8 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
         return Verification(
             False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected"
         )
+    if _are_identical(left, right):
+        return Verification(True, 0.0, tolerance)
     same = np.asarray(left == right)
     if left.dtype.kind == "f" or right.dtype.kind == "f":
         same |= np.isnan(left) & np.isnan(right)
@@ -161,6 +166,23 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
         tolerance,
         f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})",
     )
+
+
+def _are_identical(left: Array, right: Array) -> bool:
+    """Whether two large arrays of one shape are the same byte for byte, as they are where nothing is wrong.
+    Told in a third of the time that comparing elements takes, and without another array.
+    """
+    whole = left.flags.c_contiguous and right.flags.c_contiguous
+    if left.nbytes < _AT_ONCE or left.dtype != right.dtype or not whole:
+        return False
+    a, b = left.reshape(-1).view(np.uint8), right.reshape(-1).view(np.uint8)
+    return all(_is_same_part(a[i : i + _AT_ONCE], b[i : i + _AT_ONCE]) for i in range(0, a.size, _AT_ONCE))
+
+
+def _is_same_part(left: Array, right: Array) -> bool:
+    """Whether some bytes are the same; compared in words, as bytes one by one take longer."""
+    kind = np.uint8 if left.size % _LONG else np.uint64
+    return bool((left.view(kind) == right.view(kind)).all())
 
 
 def _compare_values(actual: Any, expected: tuple[Any, ...], tolerance: float) -> Verification:

@@ -203,6 +203,23 @@ def test_what_leaves_nothing_to_the_next_call_is_poisoned_and_verified_after_tim
     assert record.reason.startswith("after timing: ")
 
 
+@pytest.mark.parametrize("fault", ["", "writes once"])
+def test_a_brief_trial_of_a_copy_verifies_once(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    """Fetching and comparing an answer of the source's size takes longer than the trial's timing."""
+    monkeypatch.setenv(ENVIRONMENT, json.dumps({"": fault} if fault else {}))
+    fetched = []
+    fetch = FakePrepared.result
+
+    def result(self: FakePrepared) -> object:
+        fetched.append(self.backend)
+        return fetch(self)
+
+    monkeypatch.setattr(FakePrepared, "result", result)
+    case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), LibraryVariant(), role="limit")
+    assert measurer(FakeClock()).measure(case, brief(FOUR)).status == ("wrong" if fault else "ok")
+    assert len(fetched) == 1
+
+
 def test_narrow_sums_of_integers_are_verified_by_their_lower_half() -> None:
     case = replace(CASE, problem=Reduction("sum", "int32", (1000,)))
     narrow = replace(case, variant=LibraryVariant(accumulator="element"))

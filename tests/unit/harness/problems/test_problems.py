@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -251,6 +252,42 @@ def test_values_and_places_of_64_bits_are_compared_exactly(dtype: str, field: in
 def test_compare_a_pair_with_what_is_none() -> None:
     assert "shape () where (2,) is expected" in compare(3, (3, 3), 0.0).message
     assert "shape (1,) where (2,) is expected" in compare((3,), (3, 3), 0.0).message
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "float64"])
+@pytest.mark.parametrize("elements", [2**20, 2**20 + 3])
+def test_large_arrays_are_compared_to_the_last_byte(dtype: str, elements: int) -> None:
+    expected = np.random.default_rng(2).integers(1, 9, elements).astype(dtype)
+    assert compare(expected.copy(), expected, 0.0).ok
+    for place in (0, 2**19 - 1, 2**19, elements - 1):
+        actual = expected.copy()
+        actual[place] += 1
+        wrong = compare(actual, expected, 0.0)
+        assert (wrong.ok, wrong.error) == (False, 1)
+        assert f"1 of {elements} values differ; first at ({place},)" in wrong.message
+        assert compare(actual, expected, 1.0).error == 1
+    assert compare(expected[::-1], expected[::-1].copy(), 0.0).ok
+    assert not compare(expected[::-1], expected, 0.0).ok
+
+
+def test_large_arrays_of_the_same_bytes_differ_by_their_types() -> None:
+    octets = np.full(2**20, 255, np.uint8)
+    assert not compare(octets.view(np.int8), octets, 0.0).ok
+    zeros = np.zeros(2**20, np.float32)
+    assert compare(-zeros, zeros, 0.0).ok
+    assert compare(zeros + np.float32(np.nan), zeros - np.float32(np.nan), 0.0).ok
+    assert "shape" in compare(zeros.reshape(2, -1), zeros, 0.0).message
+
+
+def test_large_arrays_that_are_the_same_are_compared_without_a_copy() -> None:
+    expected = np.arange(2**24, dtype=np.uint32)
+    actual = expected.copy()
+    tracemalloc.start()
+    try:
+        assert compare(actual, expected, 0.0).ok
+        assert tracemalloc.get_traced_memory()[1] < expected.nbytes / 16
+    finally:
+        tracemalloc.stop()
 
 
 def test_compare_arrays() -> None:
