@@ -31,7 +31,8 @@ _LIMITS = {"reduction": "read", "laplace": "copy"}
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What one physical device showed. ``answer``: the verdict, in a sentence; ``findings`` the first three
-    of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: see :func:`above_limit`. ``physical``: its address.
+    of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: see
+    :func:`above_limit`. ``physical``: its address.
     """
 
     device: str
