@@ -127,22 +127,35 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
         assembled(assembly, tmp_path)
 
 
+def moved_by_default(problem: Problem) -> list[tuple[str, str]]:
+    """What the portable kernel loads from global memory, and what it stores: "ld" or "st", and the type."""
+    device, options = TARGETS["NVIDIA"]
+    made = plan(problem, default_variant(problem, device, "portable"), device)
+    # All is inlined, as by NVIDIA's compiler.
+    inlined = _to_clang("-mllvm", "-inline-threshold=100000")
+    ptx = run((CLANG or "", *options, *OPTIONS, *inlined), assemble("cl", made.files, made.macros))
+    return re.findall(r"\b(ld|st)\.(?:volatile\.)?global(?:\.nc)?\.(\S+)", ptx)
+
+
 @pytest.mark.parametrize("channels", [1, 4])
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16"])
 def test_portable_filters_of_narrow_elements_move_vectors_whole(
     dtype: ImageDtypeName, channels: Channels
 ) -> None:
-    device, options = TARGETS["NVIDIA"]
     problem = Laplace("four", "reflect_101", "laplacian", dtype, 2560, 2560, channels)
-    made = plan(problem, default_variant(problem, device, "portable"), device)
-    # All is inlined, as by NVIDIA's compiler.
-    inlined = _to_clang("-mllvm", "-inline-threshold=100000")
-    ptx = run((CLANG or "", *options, *OPTIONS, *inlined), assemble("cl", made.files, made.macros))
     neighbours = r"[us](?:8|16|32)" if channels == 1 else r"u32|v2\.u32"
-    moved = re.findall(r"\b(ld|st)\.global(?:\.nc)?\.(\S+)", ptx)
+    moved = moved_by_default(problem)
     others = [(to, what) for to, what in moved if not re.fullmatch(r"v4\.[ub]32", what)]
     assert {to for to, _ in moved} == {"ld", "st"}
     assert all(to == "ld" and re.fullmatch(neighbours, what) for to, what in others), sorted(set(others))
+
+
+@pytest.mark.parametrize("op", ["minmax", "sum", "sum_squares", "norm_l1"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+def test_portable_reductions_of_narrow_elements_load_vectors_whole(op: str, dtype: str) -> None:
+    moved = moved_by_default(Reduction(op, dtype, (2560, 2560)))
+    vectors = {what for to, what in moved if to == "ld" and what.startswith("v")}
+    assert vectors == {"v4.u32"}
 
 
 @pytest.mark.parametrize(

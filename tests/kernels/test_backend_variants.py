@@ -216,6 +216,18 @@ def test_every_element_of_a_word_counts(own_backend: Backend, dialect: Dialect, 
         check_reduction(own_backend, op, array.astype(dtype), variant)
 
 
+@pytest.mark.parametrize("op", ["minmaxloc", "sum_squares"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+@pytest.mark.parametrize("vector_width", [2, 4, 8, 16])
+def test_portable_vectors(own_backend: Backend, vector_width: int, dtype: str, op: str) -> None:
+    """Each element that a portable kernel takes out of words, with its sign and in its place."""
+    variant = ReductionVariant(
+        vector_width=vector_width, loads_in_flight=2, group_size=4, groups=1, dialect="portable"
+    )
+    for size in (3, 16, 131):
+        check_reduction(own_backend, op, Reduction(op, dtype, (size,)).make_source(size), variant)
+
+
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
 def test_a_batch_holds_extremes(own_backend: Backend, dtype: str, op: str) -> None:

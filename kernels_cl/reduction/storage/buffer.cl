@@ -13,6 +13,17 @@ inline VECTOR_OF(ELEMENT) load_vector(SOURCE source, ulong index) {
   return vload_half(index, (__global const half *)source);
 #elif STORED_IS_HALF
   return JOIN(vload_half, VECTOR_WIDTH)(index, (__global const half *)source);
+#elif IS_PORTABLE && ELEMENT_BITS < 32 && VECTOR_BYTES >= 4 && GROUP_SIZE > 1
+  // By shifts: NVIDIA's compiler would split the load of a vector of narrow elements. Groups of one work-item are for
+  // processors, which compute on whole vectors.
+  const words_t words = load_words(source, index);
+  VECTOR_OF(ELEMENT) vector;
+#pragma unroll
+  for (int i = 0; i < VECTOR_WIDTH; ++i) {
+    const uint word = ((const uint *)&words)[i * ELEMENT_BITS / 32];
+    ((ELEMENT *)&vector)[i] = (ELEMENT)(word >> (i * ELEMENT_BITS % 32));
+  }
+  return vector;
 #else
   return REINTERPRET(ELEMENT, load_words(source, index));
 #endif
