@@ -11,12 +11,14 @@ import numpy as np
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage
-from harness.kernels.values import TEXEL, WORD_BYTES, channel
+from harness.kernels.values import NO_SHUFFLES, SHUFFLES, TEXEL, WORD_BYTES, channel
 from harness.problems import Laplace
 from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
 from harness.variants.axes import LaplaceVariant
 
+_WHOLE_ROWS: Final = ("global", "shuffle")
+"""Where pixels come from as ``border_code`` reads rows."""
 _WEIGHTS_BYTES: Final = 64
 """Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
 
@@ -25,11 +27,12 @@ _WEIGHTS_BYTES: Final = 64
 class Part:
     """What a value adds to the plan of a filter.
 
-    That is files behind its own, macros, buffers with what they hold first, launches before the filter's,
-    arguments behind its others, and the source that it reads.
+    That is files behind its own, files that other kinds of kernels have, too, macros, buffers with what they
+    hold first, launches before the filter's, arguments behind its others, and the source that it reads.
     """
 
     files: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     macros: Mapping[str, str | int] = field(default_factory=dict)
     buffers: Mapping[str, int] = field(default_factory=dict)
     initial: Mapping[str, bytes] = field(default_factory=dict)
@@ -45,14 +48,14 @@ class FilterValue:
         """Why ``device`` cannot have this value in ``variant`` on ``problem``; nothing where it can."""
         return iter(())
 
-    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         """What it adds to the plan."""
         return Part()
 
 
 class _Mapped(FilterValue):
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
-        if variant.pixels == "global" and not isinstance(STENCILS[variant.stencil], _Symmetric):
+        if variant.pixels in _WHOLE_ROWS and not isinstance(STENCILS[variant.stencil], _Symmetric):
             yield f"reads whole rows, and the stencil {variant.stencil} each neighbour by itself"
 
 
@@ -65,7 +68,7 @@ class _Padded(FilterValue):
             limit = device.max_allocation_bytes
             yield f"the padded image of {nbytes} bytes is over the device's limit of {limit}"
 
-    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         arguments: tuple[Argument, ...] = (Source(), Buffer("padded"), *shape_arguments(problem))
         group_size = (variant.group_width, variant.group_height)
         pad = PlannedLaunch("pad", laplace_groups(problem, variant), group_size, arguments)
@@ -134,7 +137,7 @@ class _Image2d(FilterValue):
         elif image.width > across or image.height > down:
             yield f"{image.width}x{image.height} texels are over the device's limit of {across}x{down}"
 
-    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         image = self._image(problem)
         border = {"": 0, "edge": 1, "zero": 2}[image.outside]
         macros: dict[str, str | int] = {
@@ -157,10 +160,35 @@ class _Image2d(FilterValue):
         return SourceImage(texel, problem.row_elements // texel, problem.height, pitch_bytes, outside)
 
 
+class _Shuffle(FilterValue):
+    """Whole sub-groups go along a row: a work-item gets neighbours from the items beside it."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if variant.border_code != "mapped":
+            yield (
+                "own elements and neighbours are read apart, as by border_code mapped, not by "
+                f"{variant.border_code}"
+            )
+        width, channels = variant.vector_width, problem.channels
+        if width < channels and channels % width:
+            yield f"{width} elements are neither pixels of {channels} channels nor a whole part of one"
+        items = device.sub_group_width
+        if not device.shuffles:
+            yield NO_SHUFFLES
+        elif items <= 1:
+            yield "how wide sub-groups are is not known before a kernel runs"
+        elif variant.group_width % items:
+            yield f"{variant.group_width} work-items across are no whole sub-groups of {items}"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
+        return Part(shared=SHUFFLES, macros={"SUB_GROUP_WIDTH": max(1, device.sub_group_width)})
+
+
 PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
     "global": FilterValue(),
     "local_tile": _LocalTile(),
     "image2d": _Image2d(),
+    "shuffle": _Shuffle(),
 }
 
 
@@ -172,7 +200,7 @@ class _Symmetric(FilterValue):
                 f"{variant.mask_memory} memory"
             )
 
-    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         return Part(files=("laplace/terms",))
 
 
@@ -214,7 +242,7 @@ SCHEMES: Final[dict[axes.Scheme, FilterValue]] = {"per_pixel": _PerPixel(), "mar
 
 
 class _GlobalMask(FilterValue):
-    def part(self, variant: LaplaceVariant, problem: Laplace) -> Part:
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         centre, edge, corner = problem.coefficients
         weights = np.array([corner, edge, corner, edge, centre, edge, corner, edge, corner])
         held = weights.astype(problem.accumulator).tobytes().ljust(_WEIGHTS_BYTES, b"\0")

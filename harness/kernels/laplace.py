@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
-from harness.kernels.filter_values import FILTER_VALUES, shape_arguments
+from harness.kernels.filter_values import FILTER_VALUES, Part, shape_arguments
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace
@@ -33,7 +33,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     device.
     """
     values = {axis: getattr(variant, axis) for axis in FILTER_VALUES}
-    parts = [FILTER_VALUES[axis][value].part(variant, problem) for axis, value in values.items()]
+    parts = [FILTER_VALUES[axis][value].part(variant, problem, device) for axis, value in values.items()]
     source = next((part.source for part in parts if part.source), Source())
     arguments = (source, Buffer("image"), *shape_arguments(problem))
     further = tuple(argument for part in parts for argument in part.arguments)
@@ -41,7 +41,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     launch = PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, (*arguments, *further))
     image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
-        files=_files(problem, variant, {axis: part.files for axis, part in zip(values, parts, strict=True)}),
+        files=_files(problem, variant, dict(zip(values, parts, strict=True))),
         macros=reduce(or_, (dict(part.macros) for part in parts), _macros(problem, variant, device)),
         buffers=reduce(or_, (dict(part.buffers) for part in parts), image),
         initial=reduce(or_, (dict(part.initial) for part in parts), {}),
@@ -53,10 +53,8 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     )
 
 
-def _files(
-    problem: Laplace, variant: LaplaceVariant, further: Mapping[str, tuple[str, ...]]
-) -> tuple[str, ...]:
-    """Those of the source in their order; ``further``: by axis, those that its value needs behind its own."""
+def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part]) -> tuple[str, ...]:
+    """Those of the source in their order; ``parts``: by axis, what its value adds."""
     border = _BORDER_FILES.get(problem.border, problem.border)
     return (
         "language",
@@ -64,6 +62,7 @@ def _files(
         "vector",
         f"cache_hint/{variant.cache_hint}",
         "words",
+        *(file for part in parts.values() for file in part.shared),
         f"laplace/border/{border}",
         "laplace/window",
         f"laplace/mask_memory/{variant.mask_memory}",
@@ -71,7 +70,7 @@ def _files(
         f"laplace/pixels/{variant.pixels}",
         "laplace/results",
         f"laplace/stencil/{variant.stencil}",
-        *further["stencil"],
+        *parts["stencil"].files,
         f"laplace/scheme/{variant.scheme}",
         "laplace/laplace",
     )

@@ -30,6 +30,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         "vector",
         f"cache_hint/{variant.cache_hint}",
         "words",
+        *TREES[variant.tree].shared,
         f"{folder}/compare/{variant.compare}",
         f"{folder}/storage/{variant.storage}",
         *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),

@@ -23,6 +23,10 @@ TEXEL: Final = 4
 """Elements of a texel."""
 CHANNEL_BYTES: Final = 4
 WORD_BYTES: Final = 4
+SHUFFLES: Final = ("shuffles",)
+"""The file of kernels that move values between the work-items of a sub-group."""
+NO_SHUFFLES: Final = "this API cannot move values inside a sub-group (warp) of this device"
+"""Why a device cannot run them."""
 
 PACKED_OPS: Final = ("min", "max", "minmax", "minmaxloc", "sum", "count_nonzero")
 """The operations that have a kernel file for whole words."""
@@ -72,7 +76,11 @@ STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image
 
 
 class Tree(Value):
-    """Local memory holds the partial results of all work-items."""
+    """Local memory holds the partial results of all work-items. ``shared``: files that it needs beside its
+    own, which other kinds of kernels have, too.
+    """
+
+    shared: tuple[str, ...] = ()
 
     def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
         """Partial results that a group keeps in local memory."""
@@ -86,9 +94,11 @@ class Tree(Value):
 class _SubGroup(Tree):
     """Sub-groups combine theirs by shuffles; local memory holds one for each sub-group."""
 
+    shared = SHUFFLES
+
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if not device.shuffles:
-            yield "this API cannot move values inside a sub-group (warp) of this device"
+            yield NO_SHUFFLES
 
     def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
         return -(-variant.group_size // max(1, device.sub_group_width))

@@ -180,6 +180,23 @@ LADDERS: dict[str, Ladder] = {
             ),
         ),
         Ladder(
+            "laplace_neighbours",
+            "how a vector and its neighbours come: element by element, as one load and pixels, by shuffles",
+            "this harness; groups of 64 across are whole sub-groups on every GPU",
+            _climb(
+                LaplaceVariant(
+                    border_code="select",
+                    vector_width=16,
+                    rows_per_item=4,
+                    loads_in_flight=4,
+                    group_width=64,
+                    group_height=4,
+                ),
+                ("border_code", "mapped"),
+                ("pixels", "shuffle"),
+            ),
+        ),
+        Ladder(
             "laplace_steps",
             "from one pixel a work-item with branches at the border to vectors in rows and packed sums",
             "this harness; a work-item keeps rows from the first step on, the study's steps are jia2012",

@@ -5,7 +5,8 @@
 //   SOURCE, MEMORY_OF   the source, and its memory where it is memory (pixels/)
 //   PIXELS_LOCALS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
-//   ROW_END_DIFFERS     whether the last item of a row is compiled separately (pixels/)
+//   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
+//   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (pixels/)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
 __kernel __attribute__((reqd_work_group_size(GROUP_WIDTH, GROUP_HEIGHT, 1)))
@@ -15,7 +16,8 @@ void laplace(SOURCE source, __global STORED *restrict results, const uint height
   const uint column = (get_group_id(0) * GROUP_WIDTH + get_local_id(0)) * VECTOR_WIDTH;
   const uint top = (get_group_id(1) * GROUP_HEIGHT + get_local_id(1)) * ROWS_PER_ITEM;
   SHARE_PIXELS(column, top);
-  if (column >= row_elements || top >= height) return;
+  const uint first = column - get_local_id(0) % ITEMS_TOGETHER * VECTOR_WIDTH;
+  if (first >= row_elements || top >= height) return;
   image_t image;
   image.source = MEMORY_OF(source);
   image.height = height;
@@ -23,11 +25,11 @@ void laplace(SOURCE source, __global STORED *restrict results, const uint height
   image.pitch = pitch;
 #if ROW_END_DIFFERS
   // filter_rows is compiled twice: only the last item of a row, where the row ends inside its vector, handles a border
-  // inside the vector.
-  if (column + VECTOR_WIDTH > row_elements) {
+  // inside the vector, and only where the row ends inside their elements do items that go together handle its end.
+  if (first + ITEMS_TOGETHER * VECTOR_WIDTH > row_elements) {
     filter_rows(image, results, column, row_elements - column, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
     return;
   }
 #endif
-  filter_rows(image, results, column, VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
+  filter_rows(image, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
 }

@@ -6,6 +6,7 @@ named not to be among the functional tests. It says whether answers are right, a
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,10 @@ import pytest
 from backends.errors import BackendUnavailable
 from harness.kernels.requirements import violations
 from harness.kernels.targets import TARGETS, Case, Target, cases
-from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Bandwidth, Laplace, Problem, Reduction
+from harness.variants.axes import LaplaceVariant
 from tests.support.amd_emulator import ARCHITECTURES, EMULATOR, Lacking, emulated
+from tests.support.checks import Point, pairwise, spelled
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get(EMULATOR),
@@ -64,6 +67,69 @@ def test_answers_are_right(tmp_path: Path, target: Target, case: Case) -> None:
         pytest.skip(str(error))
     outcome = problem.verify(answer, host)
     assert outcome.ok, outcome.message
+
+
+def shuffling(point: Point, target: Target) -> LaplaceVariant:
+    """A filter in groups of one sub-group across, or of two, whose neighbours come by shuffles."""
+    rows, loads = point["rows"]
+    return LaplaceVariant(
+        border_code="mapped",
+        pixels="shuffle",
+        scheme=point["scheme"],
+        vector_width=point["vector_width"],
+        rows_per_item=rows,
+        loads_in_flight=loads,
+        group_width=point["sub_groups"] * target.wave,
+        group_height=2,
+    )
+
+
+def image(point: Point, width: int, height: int = 5) -> Laplace:
+    """The point's problem at a size."""
+    dtype, channels = point["pixel"]
+    parameters = {name: point[name] for name in ("mask", "border", "output")}
+    return Laplace(dtype=dtype, height=height, width=width, channels=channels, border_value=7, **parameters)
+
+
+def shuffles(point: Point) -> bool:
+    """Whether an AMD GPU can run it."""
+    target = EMULATED["gfx1100"]
+    return not violations(shuffling(point, target), image(point, 1), target.device)
+
+
+SHUFFLING = pairwise(
+    {
+        "pixel": tuple(itertools.product(IMAGE_DTYPES, (1, 3, 4))),
+        "border": BORDERS,
+        "vector_width": (1, 2, 4, 8, 16),
+        "rows": ((1, 1), (2, 2), (4, 1), (8, 4)),
+        "scheme": ("march", "per_pixel"),
+        "sub_groups": (1, 2),
+        "mask": tuple(MASKS),
+        "output": OUTPUTS,
+    },
+    shuffles,
+)
+
+
+@pytest.mark.parametrize("architecture", ["gfx90a", "gfx1100"])
+@pytest.mark.parametrize("point", SHUFFLING, ids=spelled)
+def test_neighbours_by_shuffles_are_right(tmp_path: Path, architecture: str, point: Point) -> None:
+    """Rows of one pixel, of a vector, of one pixel more, and of about one sub-group and two."""
+    target = EMULATED[architecture]
+    variant = shuffling(point, target)
+    vector, whole = (
+        -(-items * variant.vector_width // image(point, 1).channels) for items in (1, target.wave)
+    )
+    for width in (1, vector, vector + 1, whole, 2 * whole - 1):
+        problem = image(point, width)
+        host = problem.make_source(width)
+        try:
+            answer = emulated(problem, variant, target, host, tmp_path)
+        except (BackendUnavailable, Lacking) as error:
+            pytest.skip(str(error))
+        outcome = problem.verify(answer, host)
+        assert outcome.ok, f"{width} pixels: {outcome.message}"
 
 
 def test_a_wrong_kernel_is_seen(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ To add one, append a table to the file of its area in ``tests/checkers/planted``
     new = "rest + 1 < length"
     tests = "tests/contract/test_backend_reductions.py -k test_sizes"    # for pytest; a few seconds
     breaks = "the last element is left out"
-    needs = "gpu"                          # if no test sees it without a CUDA device; or "oclgrind"
+    needs = "gpu"                          # if no test sees it without a CUDA device; "oclgrind", "emulator"
 
 and run ``tox -e mutants -- sum-drops-the-tail``. It takes long in all, so it is named not to be among
 the functional tests.
@@ -75,7 +75,7 @@ class Mutant(BaseModel):
     new: str
     tests: _Text
     breaks: _Text
-    needs: Literal["", "gpu", "oclgrind"] = ""
+    needs: Literal["", "gpu", "oclgrind", "emulator"] = ""
 
     def changed(self, root: Path) -> str:
         """The text of its file in a checkout, with the change made.
@@ -304,6 +304,10 @@ def _missing(needed: str) -> str:
     """Why what a mutant's tests need is not there; empty where it is."""
     if needed == "oclgrind" and not shutil.which("oclgrind"):
         return "oclgrind is not on PATH"
+    if needed == "emulator":
+        from tests.support.amd_emulator import EMULATOR
+
+        return "" if os.environ.get(EMULATOR) else f"{EMULATOR} names no checkout of tinygrad's repository"
     if needed == "gpu":
         from backends import available
 

@@ -53,6 +53,7 @@ EXCEPTIONS: dict[str, str] = {
 
 SKIPPED = (
     "tree sub_group: this API cannot move values inside a sub-group (warp) of this device",
+    "pixels shuffle: this API cannot move values inside a sub-group (warp) of this device",
     "cache_hint streaming",
     "cache_hint resident",
 )

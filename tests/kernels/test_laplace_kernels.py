@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 from backends import Backend, DeviceInfo
+from harness.devices import PORTABLE_OPENCL
 from harness.kernels.defaults import default_variant
 from harness.kernels.laplace import plan
 from harness.kernels.plan import Buffer, Source, SourceImage
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
+from harness.kernels.values import NO_SHUFFLES
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
+from harness.problems.laplace import Channels
 from harness.variants.axes import AXES, BorderCode, LaplaceVariant, Scheme, Stencil, label
 from harness.variants.ladders import LADDERS
 from tests.support.checks import Point, pairwise, require, spelled
@@ -417,6 +420,70 @@ def test_violations(problem: Laplace, axes: dict[str, Any], reason: str) -> None
     assert any(reason in found for found in violations(LaplaceVariant(**axes), problem, GPU))
 
 
+SHUFFLING = LaplaceVariant(border_code="mapped", pixels="shuffle", vector_width=4)
+
+
+@pytest.mark.parametrize(
+    ("axes", "channels", "device", "reasons"),
+    [
+        ({}, 1, {}, []),
+        # A neighbour is three work-items away.
+        ({"vector_width": 1}, 3, {}, []),
+        (
+            {},
+            1,
+            {"shuffles": False},
+            [NO_SHUFFLES],
+        ),
+        (
+            {},
+            1,
+            {"sub_group_width": 0},
+            ["how wide sub-groups are is not known before a kernel runs"],
+        ),
+        ({}, 1, {"sub_group_width": 64}, ["32 work-items across are no whole sub-groups of 64"]),
+        ({"group_width": 16}, 1, {}, ["16 work-items across are no whole sub-groups of 32"]),
+        ({"vector_width": 2}, 3, {}, ["2 elements are neither pixels of 3 channels nor a whole part of one"]),
+        (
+            {"border_code": "select"},
+            1,
+            {},
+            ["own elements and neighbours are read apart, as by border_code mapped, not by select"],
+        ),
+    ],
+)
+def test_shuffles_need_whole_sub_groups(
+    axes: dict[str, Any], channels: Channels, device: dict[str, Any], reasons: list[str]
+) -> None:
+    variant, problem = replace(SHUFFLING, **axes), replace(IMAGE, channels=channels)
+    found = violations(variant, problem, replace(GPU, **{"shuffles": True} | device))
+    assert found == [f"pixels shuffle: {reason}" for reason in reasons]
+
+
+def test_shuffles_are_for_stencils_that_read_whole_rows() -> None:
+    variant = replace(SHUFFLING, scheme="per_pixel", stencil="unrolled")
+    [found] = violations(variant, IMAGE, replace(GPU, shuffles=True))
+    assert found == "border_code mapped: reads whole rows, and the stencil unrolled each neighbour by itself"
+
+
+@pytest.mark.parametrize(
+    ("backend", "portable", "reasons"),
+    [
+        (
+            "opencl",
+            PORTABLE_OPENCL,
+            [f"dialect portable: pixels shuffle: {NO_SHUFFLES}"],
+        ),
+        ("cuda", {}, []),
+    ],
+)
+def test_portable_shuffles_are_cudas_alone(
+    backend: str, portable: dict[str, Any], reasons: list[str]
+) -> None:
+    device = replace(GPU, backend=backend, shuffles=True, portable=portable)
+    assert violations(replace(SHUFFLING, dialect="portable"), IMAGE, device) == reasons
+
+
 def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
     """What NVRTC's ptxas says of the kernel for sm_90: registers, spills, warnings."""
     nvrtc = pytest.importorskip(
@@ -441,6 +508,26 @@ def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
 @pytest.mark.parametrize("point", POINTS[::4], ids=spelled)
 def test_cuda_compiles_without_a_warning(point: Point) -> None:
     assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
+
+
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "dtype": IMAGE_DTYPES,
+            "channels": (1, 3, 4),
+            "border": ("constant", "reflect_101"),
+            "vector_width": (1, 2, 4, 8, 16),
+            "scheme": ("march", "per_pixel"),
+        },
+        lambda point: (point["vector_width"], point["channels"]) != (2, 3),
+    ),
+    ids=spelled,
+)
+def test_shuffles_compile_without_a_warning(point: Point) -> None:
+    variant = replace(SHUFFLING, vector_width=point["vector_width"], scheme=point["scheme"])
+    parameters = {name: point[name] for name in ("dtype", "channels", "border")}
+    assert "warning" not in compiled(replace(IMAGE, mask="diagonal", **parameters), variant)
 
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)

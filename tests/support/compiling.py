@@ -64,6 +64,20 @@ LAPLACES: dict[str, Any] = {
 }
 BANDWIDTHS: dict[str, Any] = {"direction": DIRECTIONS, "dtype": ("uint8", "int16", "float32", "uint64")}
 """The parameters of problems whose kernels differ."""
+SHUFFLING: dict[str, Any] = {
+    **LAPLACES,
+    "mask": ("diagonal",),
+    "output": ("laplacian",),
+    "pixels": ("shuffle",),
+    "border_code": ("mapped",),
+    "stencil": ("symmetric",),
+    "mask_memory": ("inline",),
+    "cache_hint": ("none",),
+    "dialect": ("vendor",),
+    "group_width": (64,),
+    "group_height": (1,),
+}
+"""Filters whose neighbours come by shuffles, which too few of all samples are."""
 
 
 def case_of(kind: str, point: Point) -> tuple[Problem, Variant]:
@@ -79,8 +93,10 @@ def case_of(kind: str, point: Point) -> tuple[Problem, Variant]:
 
 
 def cases(kind: str, device: DeviceInfo = NVIDIA, **parameters: Any) -> list[Any]:
-    """A pairwise sample of the axes of ``kind`` and the problem's parameters, of what the device can run."""
-    axes = {name: FEWER.get(name, values) for name, values in AXES[kind].items()}
+    """A pairwise sample of the axes of ``kind`` and the problem's parameters, of what the device can run.
+    ``parameters`` may have the values of axes, too.
+    """
+    axes = {name: parameters.get(name, FEWER.get(name, values)) for name, values in AXES[kind].items()}
 
     def runs(point: Point) -> bool:
         problem, variant = case_of(kind, point)

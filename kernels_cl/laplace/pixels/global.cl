@@ -7,6 +7,7 @@
 #define PIXELS_ARGUMENTS
 #define SHARE_PIXELS(column, top)
 #define ROW_END_DIFFERS LAST_ITEM_DIFFERS
+#define ITEMS_TOGETHER 1
 
 typedef struct {
   image_t image;

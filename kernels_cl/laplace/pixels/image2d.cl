@@ -8,6 +8,7 @@
 #define MEMORY_OF(source) 0
 #define SHARE_PIXELS(column, top)
 #define ROW_END_DIFFERS 0
+#define ITEMS_TOGETHER 1
 
 typedef struct {
   VALUE at[TEXEL_ELEMENTS];

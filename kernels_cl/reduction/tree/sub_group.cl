@@ -14,7 +14,7 @@
 #define SUB_GROUP_MASK 0xffffffffu
 #endif
 
-// differs: NVIDIA's OpenCL compiler takes PTX, AMD's has a built-in function, others tell the width at run time.
+// differs: NVIDIA's and AMD's compilers know the width before, others tell it at run time.
 #if HAS_PTX || HAS_AMDGCN
 #define NUM_SUB_GROUPS (GROUP_SIZE / ACTIVE_WIDTH)
 #define SUB_GROUP_ITEMS ACTIVE_WIDTH
@@ -26,17 +26,6 @@
 #define SUB_GROUP_ID get_sub_group_id()
 #define LANE_ID get_sub_group_local_id()
 #endif
-
-inline uint shuffled_down(uint word, uint reach) {
-#if HAS_PTX
-  asm volatile("shfl.sync.down.b32 %0, %0, %1, 31, %2;" : "+r"(word) : "r"(reach), "r"(SUB_GROUP_MASK));
-  return word;
-#elif HAS_AMDGCN
-  return __builtin_amdgcn_ds_bpermute(4 * (get_local_id(0) + reach), word);
-#else
-  return sub_group_shuffle_down(word, reach);
-#endif
-}
 // end differs
 
 // Combines the partial results of the first `count` lanes of a sub-group, a power of two, in its first lane.
@@ -52,7 +41,9 @@ inline partial_t combine_sub_group(partial_t mine, uint count) {
     } other;
     other.partial = mine;
 #pragma unroll
-    for (int k = 0; k < (sizeof(partial_t) + 3) / 4; ++k) other.words[k] = shuffled_down(other.words[k], reach);
+    for (int k = 0; k < (sizeof(partial_t) + 3) / 4; ++k) {
+      other.words[k] = shuffled_down(other.words[k], reach, SUB_GROUP_MASK);
+    }
     mine = combine(mine, other.partial);
   }
 #endif

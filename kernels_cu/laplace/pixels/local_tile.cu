@@ -10,6 +10,7 @@
 #define PIXELS_ARGUMENTS , tile
 #define SHARE_PIXELS(column, top) fill_tile(image_of(source, height, row_elements, pitch), column, top, tile)
 #define ROW_END_DIFFERS 0
+#define ITEMS_TOGETHER 1
 
 // first: where the item's own elements lie in the first row of the tile. top: that row in the image.
 typedef struct {

@@ -3,6 +3,7 @@
 __device__ inline void filter_rows(image_t image, STORED *results, int column, int own,
                                    int top PIXELS_PARAMETERS MASK_PARAMETERS) {
   const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);
+  const bool has_results = ITEMS_TOGETHER == 1 || own > 0;
   // Every load is issued before the first use: the two rows above the first step's, and those of the first step.
   int row = top;
   const loaded_t first = load_pixels(pixels, row - 1 PIXELS_ARGUMENTS);
@@ -29,7 +30,9 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
       const results_t result = results_of_sums(pending);
       EACH_SUM COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
       above = outer;
-      if (row < image.height) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+      if (row < image.height && has_results) {
+        store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+      }
     }
     if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
 #pragma unroll

@@ -14,15 +14,11 @@
 #define SUB_GROUP_MASK 0xffffffffu
 #endif
 
-// differs: NVIDIA's OpenCL compiler takes PTX, AMD's has a built-in function, others tell the width at run time.
+// differs: NVIDIA's and AMD's compilers know the width before, others tell it at run time.
 #define NUM_SUB_GROUPS (GROUP_SIZE / ACTIVE_WIDTH)
 #define SUB_GROUP_ITEMS ACTIVE_WIDTH
 #define SUB_GROUP_ID (local_id / ACTIVE_WIDTH)
 #define LANE_ID (local_id % ACTIVE_WIDTH)
-
-__device__ inline uint shuffled_down(uint word, uint reach) {
-  return __shfl_down_sync(SUB_GROUP_MASK, word, reach);
-}
 // end differs
 
 // Combines the partial results of the first `count` lanes of a sub-group, a power of two, in its first lane.
@@ -38,7 +34,9 @@ __device__ inline partial_t combine_sub_group(partial_t mine, uint count) {
     } other;
     other.partial = mine;
 #pragma unroll
-    for (int k = 0; k < (sizeof(partial_t) + 3) / 4; ++k) other.words[k] = shuffled_down(other.words[k], reach);
+    for (int k = 0; k < (sizeof(partial_t) + 3) / 4; ++k) {
+      other.words[k] = shuffled_down(other.words[k], reach, SUB_GROUP_MASK);
+    }
     mine = combine(mine, other.partial);
   }
 #endif
