@@ -11,6 +11,9 @@
 #define SHARE_PIXELS(column, top) fill_tile(image_of(source, height, row_elements, pitch), column, top, tile)
 #define ROW_END_DIFFERS 0
 #define ITEMS_TOGETHER 1
+// differs: Intel's compiler for processors stores bytes at wrong places of a tile when it computes several items at
+// once, so it is told not to.
+// end differs
 
 // first: where the item's own elements lie in the first row of the tile. top: that row in the image.
 typedef struct {
