@@ -64,7 +64,7 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     main, *others = found
     # Who reads that OpenCL is as fast as CUDA asks next whether portable OpenCL is.
     portable = [each for each in others if each.first == PORTABLE]
-    others = [each for each in others if each not in portable]
+    others = [each for each in others if each.first != PORTABLE]
     first = [*map(_sentence, (main, *portable)), *_extreme(main), *shares]
     count = _FINDINGS + len(portable)
     rest = [*first[count:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
