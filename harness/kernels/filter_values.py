@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -21,6 +21,8 @@ _WHOLE_ROWS: Final = ("global", "shuffle")
 """Where pixels come from as ``border_code`` reads rows."""
 _WEIGHTS_BYTES: Final = 64
 """Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
+_MOST_PAIRED: Final = 32
+"""Bytes that become OpenCL C's widest vector of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +217,29 @@ class _Packed(_Symmetric):
             yield f"{variant.vector_width} bytes do not fill a word of 32 bits"
 
 
+class _Paired(_Symmetric):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if problem.dtype != "uint8":
+            yield f"only sums of uint8 fit 16 bits, not of {problem.dtype}"
+        if variant.border_code != "mapped" or variant.pixels not in _WHOLE_ROWS:
+            yield (
+                "it takes rows as words, as border_code mapped reads them from pixels global or shuffle, "
+                f"{variant.border_code} from {variant.pixels} does not"
+            )
+        if not WORD_BYTES <= variant.vector_width <= _MOST_PAIRED:
+            yield f"{variant.vector_width} elements, not {WORD_BYTES} to {_MOST_PAIRED}, that it takes apart"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
+        return replace(super().part(variant, problem, device), macros={"KEEPS_WORDS": 1})
+
+
 STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
     "nine_terms": FilterValue(),
     "unrolled": FilterValue(),
     "symmetric": _Symmetric(),
     "packed": _Packed(),
+    "paired": _Paired(),
 }
 
 

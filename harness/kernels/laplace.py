@@ -99,6 +99,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "GROUP_HEIGHT": variant.group_height,
         "HALO_LOAD": _halo_load(problem, variant),
         "BORDER_VALUE": _literal(problem),
+        "KEEPS_WORDS": 0,
     }
 
 

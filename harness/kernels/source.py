@@ -45,6 +45,7 @@ MACROS: Final[Mapping[str, str]] = {
     "CORNER": "the mask's weight of the four diagonal neighbours",
     "CHANNELS": "elements of a pixel",
     "BORDER_VALUE": "the value of pixels outside",
+    "KEEPS_WORDS": "1 where what an item sees of a row stays in words as stored, else 0",
     "HALO_LOAD": "the type of one load of a neighbour",
     "TEXEL_ELEMENTS": "elements of a texel",
     "IMAGE_BORDER": "what an image reads outside: 0 nothing is read, 1 the nearest texel, 2 zero",

@@ -58,9 +58,9 @@ the work-items beside one, by shuffles.
 """
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""
-Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed"]
-"""How the mask is applied: a loop over its nine weights, the same written out, by its symmetry, or so in
-packed sums of 16 bits.
+Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed", "paired"]
+"""How the mask is applied: a loop over its nine weights, the same written out, by its symmetry, so in packed
+sums of 16 bits, or so with two such sums in a word of 32 bits.
 """
 MaskMemory = Literal["global", "constant", "inline"]
 """Where the mask's weights are: in memory, or in the instructions."""

@@ -7,7 +7,7 @@
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
-#if PACKS
+#if PACKS || KEEPS_WORDS
   uint packed[VECTOR_BYTES / 4];
 #endif
 } results_t;
@@ -18,8 +18,9 @@ typedef union {
 #define SATURATED(value) (value)
 #endif
 
-// differs: portable OpenCL C packs by shifts: NVIDIA's compiler would split the store of a vector of narrow elements.
+// differs: portable OpenCL C packs into words: NVIDIA's compiler would split the store of a vector of narrow elements.
 #if PACKS && IS_PORTABLE
+#define PAIR(lower, upper) as_uint((ushort2)((ushort)(lower), (ushort)(upper)))
 inline results_t results_of(VECTOR_OF(VALUE) sums) {
   values_t values;
   values.vector = SATURATED(sums);
@@ -27,13 +28,10 @@ inline results_t results_of(VECTOR_OF(VALUE) sums) {
 #pragma unroll
   for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
 #if HIGHEST == 255
-    const uint low = (uint)values.at[4 * i] | (uint)values.at[4 * i + 1] << 8;
-    const uint high = (uint)values.at[4 * i + 2] | (uint)values.at[4 * i + 3] << 8;
+    results.packed[i] = PAIR(values.at[4 * i], values.at[4 * i + 2]) | PAIR(values.at[4 * i + 1], values.at[4 * i + 3]) << 8;
 #else
-    const uint low = (uint)values.at[2 * i] & 0xffff;
-    const uint high = values.at[2 * i + 1];
+    results.packed[i] = PAIR(values.at[2 * i], values.at[2 * i + 1]);
 #endif
-    results.packed[i] = low | high << 16;
   }
   return results;
 }

@@ -1,10 +1,22 @@
 // What a row adds to the results of three rows, by the mask's symmetry.
 
+// What pixels add to their own results.
+#ifndef CENTRE_TERM
+#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own))
+#endif
+
+// Whether all eight neighbours weigh the same. Then three pixels of a row are added once for all three rows of results.
+// Not of floating point, where the pixel itself must not be added and taken away again.
+#define IS_BOX (SATURATES && EDGE == CORNER)
+
 // What a row adds to the results above and below it. A weight of 0 leaves its pixels out: 0 times an infinite pixel is
 // NaN.
 inline sums_t outer_terms(operands_t row) {
   sums_t sum;
-#if EDGE == 0
+#if IS_BOX
+  EACH_SUM COMPONENT(sum) =
+      AS_SUM(EDGE) * (COMPONENT(row.left.vector) + COMPONENT(row.own.vector) + COMPONENT(row.right.vector));
+#elif EDGE == 0
   EACH_SUM COMPONENT(sum) = AS_SUM(CORNER) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #elif CORNER == 0
   EACH_SUM COMPONENT(sum) = AS_SUM(EDGE) * COMPONENT(row.own.vector);
@@ -19,11 +31,14 @@ inline sums_t outer_terms(operands_t row) {
 // What a row adds to the results of its own row.
 inline sums_t inner_terms(operands_t row) {
   sums_t sum;
-#if EDGE == 0
-  EACH_SUM COMPONENT(sum) = AS_SUM(CENTRE) * COMPONENT(row.own.vector);
+#if IS_BOX
+  sum = outer_terms(row);
+  EACH_SUM COMPONENT(sum) += CENTRE_TERM((CENTRE - EDGE), COMPONENT(row.own.vector));
+#elif EDGE == 0
+  EACH_SUM COMPONENT(sum) = CENTRE_TERM(CENTRE, COMPONENT(row.own.vector));
 #else
   EACH_SUM COMPONENT(sum) =
-      AS_SUM(CENTRE) * COMPONENT(row.own.vector) +
+      CENTRE_TERM(CENTRE, COMPONENT(row.own.vector)) +
       AS_SUM(EDGE) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #endif
   return sum;

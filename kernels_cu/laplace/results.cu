@@ -7,7 +7,7 @@
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
-#if PACKS
+#if PACKS || KEEPS_WORDS
   uint packed[VECTOR_BYTES / 4];
 #endif
 } results_t;
@@ -18,7 +18,7 @@ typedef union {
 #define SATURATED(value) (value)
 #endif
 
-// differs: portable OpenCL C packs by shifts: NVIDIA's compiler would split the store of a vector of narrow elements.
+// differs: portable OpenCL C packs into words: NVIDIA's compiler would split the store of a vector of narrow elements.
 // end differs
 __device__ inline results_t results_of(VECTOR_OF(VALUE) sums) {
   results_t results;

@@ -127,6 +127,34 @@ def test_portable_words(own_backend: Backend, point: Point) -> None:
         check(own_backend, problem, variant, problem.make_source(seed=columns))
 
 
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "vector_width": (4, 8, 16, 32),
+            "channels": (1, 3, 4),
+            "border": BORDERS,
+            "mask": tuple(MASKS),
+            "output": OUTPUTS,
+            "pixels": ("global", "shuffle"),
+            "dialect": ("vendor", "portable"),
+            "scheme": ("march", "per_pixel"),
+        }
+    ),
+    ids=spelled,
+)
+def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
+    """Sums of both signs and over 255, in words whose row ends after any of their bytes."""
+    width = point["vector_width"]
+    axes = {name: point[name] for name in ("pixels", "dialect", "scheme", "vector_width")}
+    group_width = max(4, own_backend.device.sub_group_width) if point["pixels"] == "shuffle" else 4
+    variant = LaplaceVariant(border_code="mapped", stencil="paired", group_width=group_width, **axes)
+    require(own_backend, problem_of(point | {"dtype": "uint8"}, 9, 9), variant)
+    for height, columns in edge_sizes(width):
+        problem = problem_of(point | {"dtype": "uint8"}, height, columns, 200)
+        check(own_backend, problem, variant, problem.make_source(seed=columns))
+
+
 @pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs, ids=label)
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 1), ("uint8", 4), ("int16", 3), ("float32", 1)])
 def test_rungs_of_the_study(own_backend: Backend, rung: LaplaceVariant, dtype: str, channels: int) -> None:

@@ -26,7 +26,7 @@ typedef union {
 typedef union {
   words_t words;
   VECTOR_OF(STORED) vector;
-#if UNPACKS
+#if UNPACKS || KEEPS_WORDS
   uint packed[VECTOR_BYTES / 4];
 #endif
 } own_t;
@@ -80,6 +80,54 @@ inline row_t load_row(image_t image, columns_t columns, int row) {
   return loaded;
 }
 
+#if KEEPS_WORDS
+#define OWN_WORDS (VECTOR_BYTES / 4)
+// A window as words of bytes: the left neighbours end the first word, the right ones begin where the own elements end.
+typedef struct {
+  uint word[OWN_WORDS + 2];
+} words_window_t;
+#define window_t words_window_t
+
+inline window_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
+  uint left = 0, right = 0;
+#pragma unroll
+  for (int i = 0; i < CHANNELS; ++i) {
+    uint before = loaded.left.at[i], behind = loaded.right.at[i];
+#if BORDER_IS_CONSTANT
+    // Of whole pixels all elements are inside, or none is.
+    const int nearest = HALO_LOADS == 1 ? 0 : i;
+    if (columns.column + nearest < CHANNELS) before = BORDER_VALUE;
+    if (right_column(columns.column, columns.own) + nearest >= image.row_elements) behind = BORDER_VALUE;
+#endif
+    left |= before << 8 * (4 - CHANNELS + i);
+    right |= behind << 8 * i;
+  }
+  window_t window;
+  window.word[0] = left;
+#pragma unroll
+  for (int i = 0; i < OWN_WORDS; ++i) window.word[1 + i] = loaded.own.packed[i];
+  window.word[1 + OWN_WORDS] = right;
+  // In the last item of a row the right neighbours follow its last own pixel.
+  if (LAST_ITEM_DIFFERS && columns.own < VECTOR_WIDTH) {
+#pragma unroll
+    for (int i = 0; i <= OWN_WORDS; ++i) {
+      const int bytes = columns.own - 4 * i;
+      if (bytes >= 0 && bytes < 4) {
+        window.word[1 + i] = (window.word[1 + i] & ((1u << 8 * bytes) - 1)) | right << 8 * bytes;
+      } else if (bytes < 0 && bytes > -4) {
+        window.word[1 + i] = right >> -8 * bytes;
+      }
+    }
+  }
+#if BORDER_IS_CONSTANT
+  if (is_outside(row, image.height)) {
+#pragma unroll
+    for (int i = 0; i < OWN_WORDS + 2; ++i) window.word[i] = BORDER_VALUE * 0x01010101u;
+  }
+#endif
+  return window;
+}
+#else
 // differs: as above.
 #if UNPACKS && IS_PORTABLE
 #define STORED_BITS (8 * VECTOR_BYTES / VECTOR_WIDTH)
@@ -161,3 +209,4 @@ inline window_t window_of(image_t image, columns_t columns, int row, row_t loade
 #endif
   return window;
 }
+#endif

@@ -14,13 +14,13 @@
 #define REACH (VECTOR_WIDTH < CHANNELS ? CHANNELS / VECTOR_WIDTH : 1)
 
 // Words of 32 bits that the item's own elements fill, and the words of its neighbours'.
-#define OWN_WORDS ((VECTOR_BYTES + 3) / 4)
+#define SHARED_WORDS ((VECTOR_BYTES + 3) / 4)
 #define HALO_WORDS ((HALO_BYTES + 3) / 4)
 
 typedef union {
   words_t words;
   STORED at[VECTOR_WIDTH];
-  uint word[OWN_WORDS];
+  uint word[SHARED_WORDS];
 } shared_t;
 
 typedef struct {
@@ -75,7 +75,7 @@ __device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) 
   own.words = loaded.own.words;
 #pragma unroll
   for (int i = 0; i < HALO_WORDS; ++i) {
-    const int last = OWN_WORDS - 1 - i;
+    const int last = SHARED_WORDS - 1 - i;
     before.word[last] = shuffled_up(own.word[last], REACH, 0xffffffffu);
     after.word[i] = shuffled_down(own.word[i], REACH, 0xffffffffu);
   }
