@@ -28,7 +28,9 @@ inline results_t results_of(VECTOR_OF(VALUE) sums) {
 #pragma unroll
   for (int i = 0; i < VECTOR_BYTES / 4; ++i) {
 #if HIGHEST == 255
-    results.packed[i] = PAIR(values.at[4 * i], values.at[4 * i + 2]) | PAIR(values.at[4 * i + 1], values.at[4 * i + 3]) << 8;
+    const uint even = PAIR(values.at[4 * i], values.at[4 * i + 2]);
+    const uint odd = PAIR(values.at[4 * i + 1], values.at[4 * i + 3]);
+    results.packed[i] = even | odd << 8;
 #else
     results.packed[i] = PAIR(values.at[2 * i], values.at[2 * i + 1]);
 #endif

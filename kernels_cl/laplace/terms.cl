@@ -1,9 +1,5 @@
-// What a row adds to the results of three rows, by the mask's symmetry.
-
-// What pixels add to their own results.
-#ifndef CENTRE_TERM
-#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own))
-#endif
+// What a row adds to the results of three rows, by the mask's symmetry. It uses, of the stencil's file, sums_t, EACH_SUM
+// and operands_t, AS_SUM, a weight as the type of sums, and CENTRE_TERM, what pixels add to their own results.
 
 // Whether all eight neighbours weigh the same. Then three pixels of a row are added once for all three rows of results.
 // Not of floating point, where the pixel itself must not be added and taken away again.

@@ -13,8 +13,16 @@ from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import LaplaceVariant, ReductionVariant, variant_from_json, variant_to_json
+from harness.variants.axes import (
+    Dialect,
+    LaplaceVariant,
+    ReductionVariant,
+    variant_from_json,
+    variant_to_json,
+)
 from tests.support.machines import CPU, GPU, SMALL_GPU
+
+H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capability=90)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +97,33 @@ def test_only_what_does_not_fit_changes_a_default() -> None:
         return variant
 
     nvidia = replace(GPU, compute_capability=90)
-    assert default(16 * 65535, nvidia) == default(9, nvidia)
-    assert default(16 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=8)
-    assert default(128 * 65535 + 1, nvidia) == replace(default(9, nvidia), rows_per_item=32, group_height=8)
+    usual = default(2**16, nvidia)
+    assert default(16 * 65535, nvidia) == usual
+    assert default(16 * 65535 + 1, nvidia) == replace(usual, rows_per_item=8)
+    assert default(128 * 65535 + 1, nvidia) == replace(usual, rows_per_item=32, group_height=8)
     for device in (CPU, GPU):
-        assert default(2**26, device) == default(9, device), "this limit is not OpenCL's"
+        assert default(2**26, device) == default(2**16, device), "this limit is not OpenCL's"
+
+
+@pytest.mark.parametrize(
+    ("side", "channels", "rows"), [(256, 1, 1), (512, 1, 1), (512, 4, 2), (1280, 1, 4), (2560, 4, 4)]
+)
+@pytest.mark.parametrize("dialect", ["vendor", "portable"])
+def test_a_small_image_has_more_groups_of_fewer_rows(
+    side: int, channels: int, rows: int, dialect: Dialect
+) -> None:
+    variant = default_variant(
+        Laplace("four", "wrap", "laplacian", "uint8", side, side, channels), H200, dialect
+    )
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.rows_per_item, variant.loads_in_flight) == (rows, rows)
+
+
+@pytest.mark.parametrize(("dtype", "stencil"), [("uint8", "paired"), ("int16", "symmetric")])
+def test_a_gpu_adds_bytes_in_pairs(dtype: str, stencil: str) -> None:
+    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, 999, 999), GPU)
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.border_code, variant.stencil) == ("mapped", stencil)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +171,6 @@ def test_a_gpus_default_is_what_the_recorded_sweeps_found(
     variant = default_variant(Reduction(op, dtype, (side, side)), swept)
     assert isinstance(variant, ReductionVariant)
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
-
-
-H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capability=90)
 
 
 @pytest.mark.parametrize(

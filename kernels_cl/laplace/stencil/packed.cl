@@ -17,6 +17,8 @@ inline results_t results_of_sums(sums_t sums) {
 }
 // end differs
 
+#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own))
+
 typedef struct {
   sums_t vector;
 } operand_t;

@@ -36,6 +36,8 @@ __device__ inline results_t results_of_sums(sums_t sums) {
 }
 // end differs
 
+#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own))
+
 typedef struct {
   sums_t vector;
 } operand_t;

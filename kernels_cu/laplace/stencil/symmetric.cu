@@ -4,6 +4,7 @@
 #define sums_t VECTOR_OF(VALUE)
 #define EACH_SUM EACH_COMPONENT
 #define AS_SUM(weight) weight
+#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own))
 #define results_of_sums results_of
 #define operands_t neighbours_t
 #define operands_of neighbours_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ CAPABILITIES = ((8, 0), (9, 0))
 
 def compiles(problem: Problem, variant: Variant, capability: tuple[int, int]) -> bytes:
     """Compiles the plan's source and looks at what comes out: machine code, no word from the compiler."""
-    made = plan(problem, variant, NVIDIA)
+    major, minor = capability
+    made = plan(problem, variant, replace(NVIDIA, compute_capability=10 * major + minor))
     compiled = nvrtc.compile_source(assemble("cu", made.files, made.macros), capability)
     assert compiled.log == ""
     assert compiled.cubin[:4] == b"\x7fELF"
