@@ -134,7 +134,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
             cache_hint=possible_hint("streaming_stores", problem, width * problem.element.itemsize, device),
         )
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
-    # instructions, and registers for more groups at a time (sweep-pairs).
+    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
     variant = LaplaceVariant(
         border_code="mapped",
         stencil="paired" if problem.dtype == "uint8" else "symmetric",

@@ -32,7 +32,7 @@ inline results_t results_of(VECTOR_OF(VALUE) sums) {
     const uint odd = PAIR(values.at[4 * i + 1], values.at[4 * i + 3]);
     results.packed[i] = even | odd << 8;
 #else
-    results.packed[i] = PAIR(values.at[2 * i], values.at[2 * i + 1]);
+    results.packed[i] = ((uint)values.at[2 * i] & 0xffff) | (uint)values.at[2 * i + 1] << 16;
 #endif
   }
   return results;

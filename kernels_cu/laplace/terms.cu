@@ -1,8 +1,8 @@
-// What a row adds to the results of three rows, by the mask's symmetry. It uses, of the stencil's file, sums_t, EACH_SUM
-// and operands_t, AS_SUM, a weight as the type of sums, and CENTRE_TERM, what pixels add to their own results.
+// What a row adds to the results of three rows, by the mask's symmetry. It uses, of the stencil's file, operands_t,
+// sums_t, EACH_SUM, AS_SUM (a weight as the type of sums) and CENTRE_TERM (what pixels add to their own results).
 
-// Whether all eight neighbours weigh the same. Then three pixels of a row are added once for all three rows of results.
-// Not of floating point, where the pixel itself must not be added and taken away again.
+// Whether all eight neighbours weigh the same. Then three pixels of a row are added once for all three rows of
+// results. Not of floating point, where the pixel itself must not be added and taken away again.
 #define IS_BOX (SATURATES && EDGE == CORNER)
 
 // What a row adds to the results above and below it. A weight of 0 leaves its pixels out: 0 times an infinite pixel is

@@ -1,0 +1,177 @@
+"""What the documents say of the recorded runs of filters: sentences and table rows with their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from tests.support.recorded import OWN, contexts, ends, lead, leads, table, where
+
+RESULTS = "docs/results-h200.md"
+RUN, MASKS_RUN, SMALL = "h200-jia2012", "h200-filters", "h200-sweep-small-filters"
+LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
+STEPS = {
+    "the study's first: nine reads, the mask in global memory": (
+        "branches w1 rows1 l1 32x8 per_pixel nine_terms mask global"
+    ),
+    "the study's last: a tile in local memory, vectors, unrolled": (
+        "mapped w4 rows4 l1 32x8 local_tile per_pixel unrolled mask constant"
+    ),
+    "16-byte loads of four rows": "mapped w16 rows4 l4 32x8",
+    "sums in pairs": "mapped w16 rows4 l4 32x8 paired",
+}
+"""Steps of the ladder, as the table calls them, and their variants."""
+
+
+def cases() -> tuple[int, int]:
+    """Measured filters, and the contexts of each."""
+    rows = where(table(RUN), kind="laplace", status="ok", purpose="compare")
+    _, most, _ = contexts(RUN)
+    return len(rows), most
+
+
+def us(name: str, backend: str, **wanted: Any) -> float:
+    """The time of one case."""
+    (seconds,) = where(table(name), backend=backend, purpose="compare", **wanted)["queue"]
+    return float(seconds) * 1e6
+
+
+def step(variant: str) -> list[float]:
+    """The plain filter at 8192x8192 on one step: of one channel, of four, in each API."""
+    size = "laplacian four reflect_101 uint8C{} 8192x8192"
+    return [
+        us(RUN, side, problem=size.format(channels), variant=variant) for channels in (1, 4) for side in OWN
+    ]
+
+
+def of_default(name: str, **wanted: Any) -> list[float]:
+    """What the default, in groups of 32 by 4, reaches of the copy limit, in either API."""
+    rows = where(table(name), kind="laplace", purpose="compare", backend=OWN, status="ok", **wanted)
+    return [float(share) for share in rows[rows["variant"].str.contains(" 32x4")]["share"].dropna()]
+
+
+def least(size: str) -> list[float]:
+    """The least share of the default at a size, of one channel and of four."""
+    return [min(of_default(RUN, size=size, type=f"uint8C{channels}")) for channels in (1, 4)]
+
+
+def at_2560(kind: str) -> tuple[float, float]:
+    """The ends of what images of a kind reach at 2560x2560, in both runs."""
+    return ends(share for name in (RUN, MASKS_RUN) for share in of_default(name, size="2560x2560", type=kind))
+
+
+def spread(kind: str) -> float:
+    """By how many per cent the slowest mask is slower than the fastest at 8192x8192, in the worse API."""
+    rows = where(table(MASKS_RUN), type=kind, size="8192x8192", purpose="compare")
+    times = [where(rows, backend=side)["queue"] for side in OWN]
+    return max(100 * (float(each.max()) / float(each.min()) - 1) for each in times)
+
+
+def with_rows(rows: int) -> list[float]:
+    """The smallest image with so many rows a work-item, in OpenCL and in CUDA."""
+    variant = f"mapped w16 rows{rows} l{rows} 32x4"
+    problem = "laplacian four reflect_101 uint8C1 256x256"
+    return [us(SMALL, side, problem=problem, variant=variant) for side in OWN]
+
+
+def smallest() -> tuple[float, float]:
+    """The smallest image by CUDA's default, and by PyTorch."""
+    problem = "laplacian four reflect_101 uint8C1 256x256"
+    return us(RUN, "cuda", problem=problem, variant="mapped w16 rows1 l1 32x4 paired"), us(
+        RUN, "torch", problem=problem
+    )
+
+
+def counted(library: str) -> tuple[float, int, float]:
+    """CUDA's lead over a library: in the mean, in how many cells, the least."""
+    mean, lowest = lead(RUN, library)
+    return mean, len(where(leads(RUN), second_backend=library)), lowest
+
+
+def leads_over_libraries() -> list[float]:
+    """Of each library the mean lead, the cells where the sentence has them, and the least."""
+    assert min(counted(library)[2] for library in LIBRARIES) > 1
+    return [value for library in LIBRARIES for value in counted(library)]
+
+
+def at_1280(channels: int) -> tuple[float, float]:
+    """The ends of how many times the limit's time the default takes at 1280x1280."""
+    return ends(1 / share for share in of_default(RUN, size="1280x1280", type=f"uint8C{channels}"))
+
+
+SENTENCES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
+    (
+        RESULTS,
+        "on the H200 ({} cases of filters, {} context; a",
+        lambda: (cases()[0], {1: "one"}[cases()[1]]),
+    ),
+    (
+        RESULTS,
+        "the default reaches {:.2f} (one channel) and {:.2f} (four) at 8192x8192, {:.2f} and {:.2f} at "
+        "16384x16384",
+        lambda: [*least("8192x8192"), *least("16384x16384")],
+    ),
+    (
+        RESULTS,
+        "at 2560x2560 {:.2f} to {:.2f} of the limit with one channel, {:.2f} to {:.2f} with four, and {:.2f} "
+        "to {:.2f} with three",
+        lambda: [
+            *ends(of_default(RUN, size="2560x2560", type="uint8C1")),
+            *at_2560("uint8C4"),
+            *at_2560("uint8C3"),
+        ],
+    ),
+    (
+        RESULTS,
+        "than NPP by {:.2f} in the geometric mean ({} cells, at least {:.2f}), CV-CUDA by {:.2f} ({}, "
+        "{:.2f}), CuPy by {:.1f} ({}, {:.2f}), PyTorch's compiled expression by {:.2f} ({}, {:.2f}), "
+        "OpenCV's CUDA module by {:.1f} ({}, {:.2f}), Halide by {:.2f} in CUDA ({}, {:.2f}) and {:.2f} in "
+        "OpenCL ({}, {:.2f}).",
+        leads_over_libraries,
+    ),
+    (
+        RESULTS,
+        "takes {:.2f} us in OpenCL and {:.2f} in CUDA, with four rows {:.2f} and {:.2f} ([sweep]",
+        lambda: [*with_rows(1), *with_rows(4)],
+    ),
+    (RESULTS, "In the run above CUDA takes {:.2f} us there, PyTorch {:.2f}.", smallest),
+]
+
+ROWS: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
+    *(
+        (RESULTS, f"| {name} | {{:.1f}} | {{:.1f}} | {{:.1f}} | {{:.1f}} |", partial(step, variant))
+        for name, variant in STEPS.items()
+    ),
+    (
+        RESULTS,
+        "uint8 {:.2f} to {:.2f}, uint16 {:.2f} to {:.2f}; four channels of uint8, and 16384x16384, meet it |",
+        lambda: [
+            *ends(of_default(MASKS_RUN, size="8192x8192", type="uint8C1")),
+            *ends(of_default(MASKS_RUN, size="8192x8192", type="uint16C1")),
+        ],
+    ),
+    (
+        RESULTS,
+        "| 0.92 with three channels | {:.2f} to {:.2f} |",
+        lambda: ends(of_default(MASKS_RUN, size="8192x8192", type="uint8C3")),
+    ),
+    (
+        RESULTS,
+        "| uint8 {:.2f} to {:.2f}, with four channels {:.2f} to {:.2f}, with three {:.2f} to {:.2f}; uint16 "
+        "meets it with {:.2f} to {:.2f} |",
+        lambda: [v for kind in ("uint8C1", "uint8C4", "uint8C3", "uint16C1") for v in at_2560(kind)],
+    ),
+    (
+        RESULTS,
+        "| one channel {:.2f} to {:.2f}; four channels meet it with at most {:.2f} |",
+        lambda: [*at_1280(1), at_1280(4)[1]],
+    ),
+    (
+        RESULTS,
+        "| uint8 at 8192x8192 {:.1f} %; uint16 meets it with {:.1f} % |",
+        lambda: [spread("uint8C1"), spread("uint16C1")],
+    ),
+    (RESULTS, "| CV-CUDA slower by 5 in the geometric mean | {:.2f} |", lambda: counted("cvcuda")[:1]),
+]
+"""Rows of tables; sentences alone are searched for figures that nobody checks."""
