@@ -42,13 +42,13 @@ from reports.ladders import Change, Climb, changes, climbs, steps_table, waterfa
 from reports.launch_cost import launch_table
 from reports.libraries import library_table, pick_heats, pick_table, picks
 from reports.overview import Heat, Overview, overviews
-from reports.panels import Mark, forest, ratio_ticks
+from reports.panels import Mark, forest, ratio_ticks, shapes
 from reports.pictures import Agreement, Picture, agreement, pictures, write_pictures
 from reports.portability import applications
 from reports.published import published
 from reports.ratios import Comparison, comparisons, library_pairs
 from reports.saturation import Figure, backend_legend, saturation, widths
-from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts
+from reports.tables import Reason, Table, ratio_table, reasons, record_table, status_counts, without_beaten
 
 if TYPE_CHECKING:
     from reports.studies import Chapter
@@ -111,6 +111,7 @@ class Section:
     pictures: Mapping[str, Sequence[Picture]]
     agreement: Agreement | None
     records: Table
+    beaten: int
     counts: Sequence[tuple[str, int]]
     measured: int
     precise: int
@@ -146,6 +147,7 @@ def page(
             cascades=cascades(portable),
             portability=portability_table(portable),
             script=script,
+            shapes=shapes(),
             title=pages.title_of(runs),
             about=_summary(runs, sections),
             caches=_CACHES,
@@ -236,6 +238,7 @@ def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float
     picked = picks(table)
     climbed = list(climbs(table))
     by_clock = agreements(table)
+    shown = without_beaten(table)
     return Section(
         name=name,
         run=run,
@@ -259,7 +262,8 @@ def _section(name: str, run: Run, table: pd.DataFrame, command: str, band: float
         widths=_widths(table),
         pictures=pictures(run, table),
         agreement=agreement(table),
-        records=record_table(table),
+        records=record_table(shown),
+        beaten=len(table) - len(shown),
         counts=status_counts(table),
         measured=int((table["status"] == "ok").sum()),
         precise=int(table["precise"].sum()),

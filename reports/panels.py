@@ -49,6 +49,8 @@ SHAPES = (
     *(_polygon(corners, 0, 0.7) for corners in range(3, 12)),
 )
 """Paths of the marks, a series each."""
+_SHAPE = "shape-"
+"""What the ids of their elements on a page begin with (:func:`shapes`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,8 @@ class Panel:
         """The shape of a mark's series, a link where the case has a place."""
         style = mark.style or f"s{mark.series % COLOURS}"
         drawn = (
-            f'<path d="{SHAPES[mark.series % len(SHAPES)]}" transform="translate({x:.1f} {y:.1f})" '
-            f'class="m {style}"><title>{escape(mark.title)}</title></path>'
+            f'<use href="#{_SHAPE}{mark.series % len(SHAPES)}" transform="translate({x:.1f} {y:.1f})" '
+            f'class="m {style}"><title>{escape(mark.title)}</title></use>'
         )
         if mark.href:
             drawn = f'<a href="{escape(mark.href)}" tabindex="-1">{drawn}</a>'
@@ -120,6 +122,12 @@ class Panel:
             f'<svg class="panel" viewBox="0 0 {WIDTH} {self.height:.0f}" role="img" '
             f'aria-label="{escape(self.label)}">{"".join(self.parts)}</svg>'
         )
+
+
+def shapes() -> Markup:
+    """The shapes of all marks, once on a page: hundreds of marks refer to them."""
+    drawn = "".join(f'<path id="{_SHAPE}{number}" d="{path}"/>' for number, path in enumerate(SHAPES))
+    return Markup(f'<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>{drawn}</defs></svg>')
 
 
 def legend(entries: Iterable[tuple[str, int, str]]) -> Markup:

@@ -85,11 +85,22 @@ RECORD_HEADINGS = (
     ),
 )
 
+WORTH = 1.03
+"""Times as long as the fastest candidate for a limit that one may take to be shown beside it."""
 _RECORD_FILTERS = {"backend": "backend", "op": "op", "type": "dtype", "status": "status"}
 
 
+def without_beaten(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows without candidates for a limit that took clearly longer than the fastest: of a sweep these are
+    hundreds, which the run file keeps.
+    """
+    candidates = table[(table["purpose"] == "limit") & (table["status"] == "ok")]
+    fastest = candidates.groupby(["device", "problem", "cache"])["queue"].transform("min")
+    return table.drop(index=candidates.index[candidates["queue"] > WORTH * fastest])
+
+
 def record_table(table: pd.DataFrame) -> Table:
-    """Every record of a run: what was measured, and what was not."""
+    """A row for each record: what was measured, and what was not."""
     filters = {
         shown: tuple(str(value) for value in table[column].drop_duplicates() if value)
         for column, shown in _RECORD_FILTERS.items()

@@ -85,7 +85,7 @@ def test_the_page_is_dark_where_the_reader_wants_it(browser: Browser) -> None:
         const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number).reduce((a, b) => a + b);
         const of = (what, property) => light(getComputedStyle(document.querySelector(what))[property]);
         return [of("body", "backgroundColor"), of("body", "color"), of("svg.panel text.k", "fill"),
-                of("svg.panel path.m", "fill")]
+                of("svg.panel .m", "fill")]
     """
     page, ink, text, mark = browser.find(code)
     assert page > 700

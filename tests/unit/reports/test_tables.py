@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 from rich.table import Table
@@ -17,7 +18,7 @@ from harness.variants.axes import BandwidthVariant
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
 from reports.published import published
-from reports.tables import reasons, record_table
+from reports.tables import reasons, record_table, without_beaten
 from reports.terminal import terminal_table
 from tests.support.report_data import (
     REDUCTION,
@@ -180,6 +181,22 @@ def test_reasons_are_grouped_the_gravest_first() -> None:
         ("wrong", "opencl", 1), ("failed", "cuda", 1), ("skipped", "cupy", 7),
     ]  # fmt: skip
     assert len(found[2].problems) == 7
+
+
+def test_candidates_that_lost_are_left_out_and_others_are_not() -> None:
+    rows = frame(gpu_run())
+    (limit,) = rows[rows["purpose"] == "limit"].head(1).to_dict("records")
+    seconds = {"fastest": 1e-6, "near": 1.02e-6, "beaten": 1.1e-6, "failed": math.nan}
+    candidates = [
+        limit | {"variant": name, "queue": time, "status": "failed" if name == "failed" else "ok"}
+        for name, time in seconds.items()
+    ]
+    elsewhere = limit | {"variant": "slow, alone", "cache": "cold", "queue": 1.0}
+    compared = rows[rows["purpose"] == "compare"]
+    table = pd.concat([compared, pd.DataFrame([*candidates, elsewhere])], ignore_index=True)
+    left = without_beaten(table)
+    assert set(table["variant"]) - set(left["variant"]) == {"beaten"}
+    assert len(left) == len(table) - 1
 
 
 def test_record_table_has_every_record_and_sorts_by_numbers() -> None:
