@@ -18,8 +18,6 @@ KNOWN = {
     "gfx1201, waves of 32": {"norm_l1 int8 2560x2560"},
     "sm_90, waves of 32": {
         "norm_l1 int64 2560x2560",
-        "laplacian four replicate uint8C1 2560x2560",
-        "laplacian four reflect uint8C1 2560x2560",
     },
     "sm_100, waves of 32": {
         "product float32 2560x2560",
@@ -30,7 +28,6 @@ KNOWN = {
     "sm_120, waves of 32": {
         "product float32 2560x2560",
         "sum float32 2560x2560",
-        "laplacian four constant(0) uint8C4 2560x2560",
         "laplacian four constant(0) uint16C1 2560x2560",
         "laplacian four constant(0) int16C1 2560x2560",
     },
