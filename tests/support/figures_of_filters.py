@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from tests.support.recorded import OWN, contexts, ends, lead, leads, table, where
+from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, leads, table, where
 
+NOTES = "docs/performance-notes.md"
 RESULTS = "docs/results-h200.md"
 RUN, MASKS_RUN, SMALL = "h200-jia2012", "h200-filters", "h200-sweep-small-filters"
 LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
@@ -100,6 +102,21 @@ def at_1280(channels: int) -> tuple[float, float]:
     return ends(1 / share for share in of_default(RUN, size="1280x1280", type=f"uint8C{channels}"))
 
 
+def profiled() -> tuple[float, ...]:
+    """What a profiler says of CUDA's filter at 8192x8192, symmetric and paired (the first two columns)."""
+    lines = (FOLDER / "h200-ncu-filters.txt").read_text(encoding="utf-8").splitlines()
+    told = {
+        label.strip(): (float(one), float(two))
+        for label, one, two in re.findall(r"(?m)^(.*?)\s{2,}([\d.]+) +([\d.]+) ", "\n".join(lines))
+    }
+    instructions = [value / 1e6 for value in told["Executed instructions"]]
+    registers, warps = told["Registers a thread"], told["Active warps a scheduler"]
+    at_peak = ("L2 cache throughput, %", "DRAM throughput, %", "Integer pipe (ALU), % of its peak")
+    asked = (*at_peak, "Stalls that wait for loads", "Sectors beyond those needed")
+    others = [next(told[each][1] for each in told if each.startswith(name)) for name in asked]
+    return *instructions[::-1], *registers[::-1], *warps[::-1], *others
+
+
 SENTENCES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
     (
         RESULTS,
@@ -135,6 +152,19 @@ SENTENCES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
         "takes {:.2f} us in OpenCL and {:.2f} in CUDA, with four rows {:.2f} and {:.2f} ([sweep]",
         lambda: [*with_rows(1), *with_rows(4)],
     ),
+    (
+        NOTES,
+        "executes {:.1f} million instructions in place of {:.1f}, and takes {:.0f} registers in place of "
+        "{:.0f}: {:.1f} warps a scheduler in place of {:.1f} hide",
+        lambda: profiled()[:6],
+    ),
+    (
+        NOTES,
+        "busy to {:.0f} % of its peak, the memory to {:.0f} %, the integer pipe to {:.0f} %, and {:.0f} % of "
+        "a warp's time are waits for loads.",
+        lambda: profiled()[6:10],
+    ),
+    (NOTES, "{:.0f} % of the 32-byte sectors that are asked for", lambda: profiled()[10:]),
     (RESULTS, "In the run above CUDA takes {:.2f} us there, PyTorch {:.2f}.", smallest),
 ]
 
