@@ -112,12 +112,10 @@ __device__ inline row_t load_row(image_t image, columns_t columns, int row) {
 __device__ inline row_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
 #if BORDER_IS_CONSTANT
   if (is_outside(row, image.height)) {
-#pragma unroll
-    for (int i = 0; i < VECTOR_WIDTH; ++i) {
-      loaded.left.at[i] = BORDER_VALUE;
-      loaded.own.at[i] = BORDER_VALUE;
-      loaded.right.at[i] = BORDER_VALUE;
-    }
+    // As vectors: element by element PoCL's compiler would take every row apart.
+    EACH_COMPONENT COMPONENT(loaded.left.vector) = SPLAT(STORED, BORDER_VALUE);
+    EACH_COMPONENT COMPONENT(loaded.own.vector) = SPLAT(STORED, BORDER_VALUE);
+    EACH_COMPONENT COMPONENT(loaded.right.vector) = SPLAT(STORED, BORDER_VALUE);
   }
 #endif
   return loaded;
