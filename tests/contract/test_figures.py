@@ -87,6 +87,12 @@ def controls() -> tuple[str, ...]:
     return opencl[5], opencl[6], cuda[6]
 
 
+def undecided() -> tuple[int, int]:
+    """Of the ambiguous cases of the main run those that fewer than 60 more contexts would decide, and all."""
+    more = where(ratios(MAIN), first_backend="opencl", verdict="ambiguous")["more"]
+    return int((more < 60).sum()), len(more)
+
+
 def empties() -> tuple[float, ...]:
     """An empty kernel: in how many contexts, least, greatest and mean of their medians."""
     sides = [medians(STARTS[0], side, "empty 264 groups of 256") for side in OWN]
@@ -311,6 +317,7 @@ FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
         "the queue clock in {} to {} fresh contexts of the device, an empty kernel in {},",
         lambda: contexts(MAIN),
     ),
+    (RESULTS, "{} of the {} *ambiguous* cases would be decided by fewer than 60 contexts more", undecided),
     (RESULTS, "gives {}, with intervals of {} in OpenCL and {} in CUDA.", controls),
     (RESULTS, "{} to {} contexts, {} of the empty kernel)", lambda: contexts(STARTS[1])),
     (RESULTS, "finds {} of the {} verdicts equal ({:.0f} %; {} by a band of 3 %)", equal_verdicts),
