@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 else:
     cl = pytest.importorskip("pyopencl")
 
-# The blocking kernel without PTX: it counts rounds, of a nanosecond or so, where the original takes the time.
+# The blocking kernel without PTX: it counts rounds where the original takes the time. A round is a chain of
+# twelve operations that each need the one before, so that it lasts two nanoseconds or more on any processor.
 ROUNDS = """
 __kernel void blocking_kernel(const ulong nanoseconds) {
-  for (volatile ulong round = 0; round < 4 * nanoseconds; round++) {
+  ulong word = nanoseconds + 1;
+  for (ulong round = 0; round < nanoseconds; round++) {
+    for (int twice = 0; twice < 2; twice++) {
+      word ^= word << 13;
+      word ^= word >> 7;
+      word ^= word << 17;
+    }
   }
+  volatile ulong kept = word;
 }
 """
 COUNT = "__kernel void count(__global uint *counter) { counter[0] += 1; }"
