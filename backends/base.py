@@ -198,6 +198,9 @@ class Backend(ABC):
             seconds: in which it will be; for so long a gate holds that opens by the clock.
         """
 
+    def _compile(self, problem: Problem, variant: Variant) -> None:  # noqa: B027 - libraries are compiled
+        """See :meth:`compile`."""
+
     @abstractmethod
     def synchronize(self) -> None:
         """Waits until all enqueued work has ended.
@@ -225,6 +228,16 @@ class Backend(ABC):
         self._require_open()
         self.require(problem, variant)
         return self._prepare(problem, variant, sources)
+
+    def compile(self, problem: Problem, variant: Variant) -> None:
+        """Compiles what :meth:`prepare` would, into the caches on disk that other processes read, too. Does
+        nothing where there is nothing to compile, or no such cache.
+
+        Raises: as :meth:`prepare`.
+        """
+        self._require_open()
+        self.require(problem, variant)
+        self._compile(problem, variant)
 
     def close(self) -> None:
         """Frees the device: it computes and prepares nothing any more. May be called twice."""

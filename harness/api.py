@@ -229,7 +229,7 @@ def _shapes(shapes: Shape | Sequence[Shape]) -> list[str]:
 
 def _told(progress: Callable[[str], object] | None) -> Callable[[Progress], None]:
     def tell(state: Progress) -> None:
-        if progress is not None and state.next is not None:
+        if progress is not None and state.next is not None and not state.to_compile:
             progress(f"[{state.done}/{state.total}] {state.next.device_key} {state.next.problem.label}")
 
     return tell

@@ -46,6 +46,11 @@ class OwnKernelBackend(Backend):
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         return PreparedPlan(self, problem, plan(problem, variant, self.device), sources)
 
+    def _compile(self, problem: Problem, variant: Variant) -> None:
+        planned = plan(problem, variant, self.device)
+        if planned.files:
+            self.program(assemble(self.dialect, planned.files, planned.macros))
+
     def program(self, source: str) -> Any:
         """The built program of an assembled source; each is built once while the backend is open."""
         key = source_hash(source)

@@ -55,6 +55,7 @@ class Watcher:
         self._bar = _bar(self._console) if self._console.is_terminal else None
         self._task = self._bar.add_task("starting", total=None) if self._bar else None
         self._told: Record | None = None
+        self._has_told_of_compiling = False
 
     def __enter__(self) -> Self:
         if self._bar:
@@ -76,10 +77,16 @@ class Watcher:
             if line:
                 width = len(str(progress.total))
                 self._print(f"[{progress.done:{width}}/{progress.total}] {line}")
+        if progress.to_compile and not (self._bar or self._has_told_of_compiling):
+            self._has_told_of_compiling = True
+            self._print(f"compiling the kernels of {progress.to_compile} cases")
         if self._bar and self._task is not None:
             coming = _name(progress.next) if progress.next else "done"
             told = ", ".join(filter(None, (_undecided(progress), coming)))
-            self._bar.update(self._task, total=progress.total, completed=progress.done, description=told)
+            done, total = progress.done, progress.total
+            if progress.to_compile:
+                done, total, told = progress.compiled, progress.to_compile, "compiling kernels"
+            self._bar.update(self._task, total=total, completed=done, description=told)
             self._bar.refresh()
 
     def _line(self, last: Record, progress: Progress) -> str:

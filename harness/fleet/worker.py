@@ -145,6 +145,8 @@ class Stream:
             LeaseLost: if it is to end here.
         """
         self.check()
+        if progress.compiled:
+            return
         case = progress.next
         self._say(
             done=progress.done,

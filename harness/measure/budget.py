@@ -25,7 +25,7 @@ BRIEF_SHARE = 0.25
 """The part of its seconds that a brief trial has."""
 _PRIMARY = ("queue", "launch")
 _PRIMARY_ONLY_WARM_UP = 1e-3
-"""Seconds, where the case was measured before."""
+"""Seconds, where the case was measured before, or is only looked at."""
 
 
 class Stop(StrEnum):
@@ -97,9 +97,13 @@ def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
 
 def brief(share: Share) -> Share:
     """The share of a trial that only tells whether its case is worth another one. As it takes the primary
-    clock alone, its answer is verified once, after timing.
+    clock alone, its answer is verified once, after timing. It warms up briefly, too: there are hundreds of
+    them, one after the other.
     """
-    return {name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE) for name in _PRIMARY}
+    return {
+        name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE, warm_up=_PRIMARY_ONLY_WARM_UP)
+        for name in _PRIMARY
+    }
 
 
 def is_primary_only(share: Share) -> bool:

@@ -167,6 +167,20 @@ class Measurer:
         except BackendError:
             return
 
+    def compile(self, case: Case) -> None:
+        """Compiles what a case needs, into the caches that other processes read, too. What a backend cannot
+        do, the measurement tells.
+
+        Raises:
+            DeviceLost, or what is no BackendError: see :meth:`measure`.
+        """
+        try:
+            self.backend.compile(case.problem, case.variant)
+        except DeviceLost:
+            raise
+        except BackendError:
+            return
+
     def _measured(self, case: Case, share: Share) -> Record:
         primary_only = is_primary_only(share)
         with self.ready(case, beside_unlike=not primary_only) as ready:

@@ -14,6 +14,7 @@ from harness.measure.budget import brief, informed
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
 from harness.results.runfile import Writer
+from harness.runner.compiling import compile_ahead
 from harness.runner.plan import RunPlan
 from harness.runner.pool import Pool
 from harness.runner.schedule import (
@@ -39,7 +40,8 @@ class Progress:
 
     ``done`` of ``total`` trials (a case in one round) are over; ``last`` is the latest record (None before
     the first), ``next`` the case that comes now (None at the end). ``undecided`` of ``problems`` had no
-    settled verdict when the round began; both are 0 in the first.
+    settled verdict when the round began; both are 0 in the first. Before the first measurement ``compiled``
+    of ``to_compile`` cases have their kernels; both are 0 later.
     """
 
     done: int
@@ -48,6 +50,8 @@ class Progress:
     next: Case | None
     undecided: int = 0
     problems: int = 0
+    compiled: int = 0
+    to_compile: int = 0
 
 
 def run_cases(
@@ -117,10 +121,18 @@ class _Run:
             self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         try:
+            self._compile(left, progress)
             self._measure_each(left, progress)
         finally:
             # What is known of the device stays known where the run is interrupted, or fails.
             self._screening.remember()
+
+    def _compile(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
+        def tell(compiled: int, to_compile: int) -> None:
+            coming = left[0].case
+            progress(Progress(0, len(left), None, coming, compiled=compiled, to_compile=to_compile))
+
+        compile_ahead(self._plan, (trial.case for trial in left if not self._is_over(trial.case)), tell)
 
     def _measure_each(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
         last: Record | None = None

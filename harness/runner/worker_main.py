@@ -3,9 +3,10 @@
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
 ``{"unavailable": reason}``. Then it answers each ``{"case": ..., "share": ...}`` with
 ``{"record": ..., "last": bool}``; ``{"prepare": true, "case": ...}``, which has it do what that
-case needs done once, with the same, but nothing measured; and ``{"renew": true}``, which has it open the
-device anew in a fresh context, as it answered first. After an answer with ``last`` the worker ends, because
-the device is lost or in an unknown state; after ``unavailable`` too. At the end of its input it ends as well.
+case needs done once, with the same, but nothing measured; ``{"compile": true, "case": ...}``, which has it
+only compile, too; and ``{"renew": true}``, which has it open the device anew in a fresh context, as it
+answered first. After an answer with ``last`` the worker ends, because the device is lost or in an unknown
+state; after ``unavailable`` too. At the end of its input it ends as well.
 """
 
 from __future__ import annotations
@@ -79,6 +80,9 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
         if "prepare" in request:
             measurer.prepare(case)
             return {"record": Record(case, "ok", "prepared").to_json(), "last": False}
+        if "compile" in request:
+            measurer.compile(case)
+            return {"record": Record(case, "ok", "compiled").to_json(), "last": False}
         share = {name: Budget(**budget) for name, budget in request["share"].items()}
         record = measurer.measure(case, share)
     except Exception as error:

@@ -154,6 +154,14 @@ class Worker:
         os.close(self._alive)
         self._stderr.close()
 
+    def stop(self) -> None:
+        """Ends the worker and its children from another thread than the one that asks it, which is told that
+        it ended.
+        """
+        if not self._stderr.closed:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._guard.pid, signal.SIGKILL)
+
     def _read(self, stdout: IO[bytes]) -> None:
         """In a thread of its own, asleep during a measurement. An empty answer is the end."""
         with stdout:

@@ -201,6 +201,23 @@ def test_progress_elsewhere_is_a_line_a_case(capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_progress_tells_of_compiling(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = [Progress(0, 10, None, CASE, compiled=done, to_compile=9) for done in (0, 0, 1, 9)]
+    with Watcher() as watcher:
+        for state in states:
+            watcher(state)
+    assert capsys.readouterr().err == "compiling the kernels of 9 cases\n"
+    stream: Any = _Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with Watcher() as watcher:
+        watcher(states[2])
+    assert "1/9" in stream.written
+    assert "compiling kernels" in stream.written
+
+
 def test_progress_tells_what_is_undecided(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,8 @@ DIARY = "FAKE_DIARY"
 """Names a file that every opening, and every child process, is written to."""
 EARLY = "early "
 """In front of a fault: of each call, not of its result."""
+COMPILING = "compiling "
+"""In front of a fault: of compiling alone."""
 DEVICE = DeviceInfo(
     backend="fake", index=0, name="fake", platform="fake", vendor="fake", driver="1", kind="gpu",
     compute_units=4, memory_bytes=2**30, max_allocation_bytes=2**28, local_memory_bytes=2**15,
@@ -133,6 +135,14 @@ class FakeBackend(Backend):
                 "the kernel does not compile", "int x\n" * 99, "error: expected ';'\n" + "more\n" * 99
             )
         return FakePrepared(self, problem, sources)
+
+    def _compile(self, problem: Problem, variant: Variant) -> None:
+        _note(f"compiled {getattr(problem, 'op', problem.kind)}")
+        fault = fault_of(problem) or ""
+        if fault == "BuildError":
+            raise errors.BuildError("the kernel does not compile", "int x\n", "error: expected ';'\n")
+        if fault.startswith(COMPILING):
+            _fail(fault.removeprefix(COMPILING))
 
     def gate(self, prepared: Prepared, seconds: float) -> Gate | None:
         if not self.gated:

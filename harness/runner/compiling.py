@@ -1,0 +1,140 @@
+"""Compiles the kernels of a run on all cores before anything is measured.
+
+A kernel compiles for a tenth of a second or more and runs for microseconds, so a run of many variants would
+compile most of its time: one kernel after the other in each worker. Here several processes a device share
+that. What they compile stays in the caches on disk, which the drivers, PoCL and
+:mod:`backends.cuda.nvrtc` keep; the workers find it there. They end before the first measurement.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from backends import REGISTRY
+from harness.cpuinfo import usable_cores
+from harness.results.record import Case
+from harness.runner.plan import RunPlan
+from harness.runner.worker_process import Worker, WorkerFailed
+
+FEWEST_CASES = 8
+"""Cases a process, as starting one takes as long as compiling some kernels."""
+LEAST, MOST = 4, 16
+"""Processes: fewer are no faster than the workers, which compile beside each other, too; more would wait for
+the disk and the driver.
+"""
+HOST_BYTES = 2**30
+"""Memory of the host that is free, and of a GPU in all, for each process."""
+DEVICE_BYTES = 2**31
+
+_log = logging.getLogger(__name__)
+
+_Key = tuple[str, int]
+"""A backend's name and its device's number."""
+_Work = queue.SimpleQueue[Case]
+
+
+def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int, int], None]) -> None:
+    """Compiles the kernels of these cases of a plan, each once; does nothing where they are too few, or the
+    cores.
+
+    A process that fails is not replaced: the worker that comes to its case fails, too, and reports it.
+
+    Args:
+        plan: says which devices there are, and how workers are started.
+        cases: of the plan; those of libraries are left alone.
+        progress: called with how many cases are done, and how many there are.
+    """
+    work = _by_device(plan, cases)
+    total = sum(map(len, work.values()))
+    helpers = list(_helpers(plan, work))
+    if len(helpers) < LEAST:
+        return
+    done: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    waiting = {key: _queue_of(found) for key, found in work.items()}
+    at_work: list[tuple[Worker, threading.Thread]] = []
+    try:
+        for name, device in helpers:
+            worker = Worker(plan.classes.get(name, name), device, plan.for_worker(), plan.held)
+            told = worker, waiting[name, device], done, plan.suite.measure.limit_s
+            at_work.append((worker, threading.Thread(target=_compile_each, args=told)))
+            at_work[-1][1].start()
+        compiled, left = 0, len(at_work)
+        while left:
+            progress(compiled, total)
+            goes_on = done.get()
+            compiled += goes_on
+            left -= not goes_on
+    finally:
+        # They have ended, unless this was interrupted.
+        for worker, _ in at_work:
+            worker.stop()
+        for _, thread in at_work:
+            thread.join()
+
+
+def _compile_each(worker: Worker, work: _Work, done: queue.SimpleQueue[bool], limit_s: float) -> None:
+    """Has a worker compile what is left of the work of its device, and ends it; tells True after each case,
+    False at the end.
+    """
+    try:
+        worker.wait_until_open()
+        for case in _taken(work):
+            worker.ask({"compile": True, "case": case.to_json()}, limit_s)
+            done.put(True)
+    except WorkerFailed as error:
+        _log.info("a process that compiles ended: %s", error)
+    finally:
+        worker.finish()
+        done.put(False)
+
+
+def _taken(work: _Work) -> Iterator[Case]:
+    while True:
+        try:
+            case = work.get_nowait()
+        except queue.Empty:
+            return
+        yield case
+
+
+def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, list[Case]]:
+    """The cases with kernels of ours, by device; of those that differ in what has no influence on a kernel
+    the first.
+    """
+    found: dict[_Key, dict[object, Case]] = {}
+    for case in cases:
+        entry = REGISTRY.get(case.backend)
+        if entry and entry.role in ("opencl", "cuda") and case not in plan.skipped:
+            of_device = found.setdefault((case.backend, case.device), {})
+            of_device.setdefault((case.problem, case.variant), case)
+    return {key: list(of_device.values()) for key, of_device in found.items()}
+
+
+def _helpers(plan: RunPlan, work: dict[_Key, list[Case]]) -> Iterator[_Key]:
+    """The device of each process: in turn, as long as there are cores, memory and cases enough."""
+    import psutil
+
+    most = {(d.backend, d.index): _fitting(d.kind, d.memory_bytes) for d in plan.devices}
+    wanted = {key: min(len(found) // FEWEST_CASES, most.get(key, MOST)) for key, found in work.items()}
+    left = min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)
+    while left and any(wanted.values()):
+        for key in work:
+            if left and wanted[key]:
+                wanted[key] -= 1
+                left -= 1
+                yield key
+
+
+def _fitting(kind: str, memory_bytes: int) -> int:
+    """How many processes may hold a context of a device."""
+    return MOST if kind == "cpu" or not memory_bytes else memory_bytes // DEVICE_BYTES
+
+
+def _queue_of(cases: Sequence[Case]) -> _Work:
+    work: _Work = queue.SimpleQueue()
+    for case in cases:
+        work.put(case)
+    return work

@@ -1,0 +1,154 @@
+"""Kernels are compiled by several processes before a run measures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from backends import open_backend
+from backends.common.kernel_backend import OwnKernelBackend
+from harness.problems import Bandwidth, Reduction
+from harness.results.record import Case
+from harness.runner import compiling
+from harness.runner.compiling import compile_ahead
+from harness.runner.plan import RunPlan
+from harness.runner.run import Progress
+from harness.variants.axes import CommandVariant
+from tests.support.fake_backend import DEVICE, DIARY
+from tests.support.fake_runs import CASES, CLASSES, faults, planned, run
+
+OURS = [replace(case, backend=name) for case in CASES[:4] for name in ("opencl", "cuda")]
+"""Four ops with kernels of ours in both APIs, on the fake device."""
+
+
+@pytest.fixture(autouse=True)
+def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the fake devices note; with cores and memory enough for four processes, however few the cases."""
+    monkeypatch.setattr(compiling, "FEWEST_CASES", 1)
+    monkeypatch.setattr(compiling, "usable_cores", lambda: 4)
+    monkeypatch.setattr(compiling, "HOST_BYTES", 1)
+    path = tmp_path / "diary"
+    monkeypatch.setenv(DIARY, str(path))
+    path.touch()
+    return path
+
+
+def of_fakes(cases: list[Case], **options: object) -> RunPlan:
+    return planned(cases, classes=dict.fromkeys(("opencl", "cuda", "cub"), CLASSES["fake"]), **options)
+
+
+def compiled(path: Path) -> list[str]:
+    return sorted(line for line in path.read_text().splitlines() if line.startswith("compiled"))
+
+
+def told_of(plan: RunPlan) -> list[tuple[int, int]]:
+    told: list[tuple[int, int]] = []
+    compile_ahead(plan, plan.cases, lambda *state: told.append(state))
+    return told
+
+
+def test_each_kernel_is_compiled_once_before_anything_is_measured(tmp_path: Path, diary: Path) -> None:
+    told: list[Progress] = []
+    again = [replace(case, role="control", cache="cold") for case in OURS[:2]]
+    found = run(tmp_path, of_fakes([*OURS, *again]), told)
+    assert {record.status for record in found.records} == {"ok"}
+    ops = [case.problem.op for case in CASES[:4]]  # type: ignore[union-attr]
+    assert compiled(diary) == sorted(2 * [f"compiled {op}" for op in ops])
+    # Four processes, and the two workers that measure.
+    assert diary.read_text().splitlines().count("opened") == 6
+    states = [(state.compiled, state.to_compile) for state in told if state.to_compile]
+    assert (states[0], states[-1]) == ((0, 8), (8, 8))
+    assert all(state.done == 0 for state in told[: len(states)])
+    assert not any(state.to_compile for state in told[len(states) :])
+
+
+def test_libraries_and_what_is_skipped_are_left_alone(diary: Path) -> None:
+    library = [replace(case, backend="cub") for case in CASES[:4]]
+    told_of(of_fakes([*library, *OURS], skipped={OURS[0]: "too large"}))
+    assert compiled(diary) == sorted(f"compiled {case.problem.op}" for case in OURS[1:])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("scarce", ["cores", "memory", "cases"])
+def test_few_processes_are_none(monkeypatch: pytest.MonkeyPatch, diary: Path, scarce: str) -> None:
+    """The workers compile beside each other anyway."""
+    if scarce == "cores":
+        monkeypatch.setattr(compiling, "usable_cores", lambda: 3)
+    elif scarce == "memory":
+        monkeypatch.setattr(compiling, "HOST_BYTES", psutil.virtual_memory().total)
+    else:
+        monkeypatch.setattr(compiling, "FEWEST_CASES", 3)
+    assert told_of(of_fakes(OURS)) == []
+    assert not diary.read_text()
+
+
+def test_a_gpu_holds_as_many_contexts_as_fit(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
+    monkeypatch.setattr(compiling, "usable_cores", lambda: 16)
+    monkeypatch.setattr(compiling, "LEAST", 1)
+    device = replace(DEVICE, backend="opencl", memory_bytes=3 * compiling.DEVICE_BYTES)
+    told_of(of_fakes(OURS[::2], devices=[device]))
+    assert diary.read_text().splitlines().count("opened") == 3
+
+
+def test_a_process_that_dies_costs_nothing_but_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diary: Path
+) -> None:
+    faults(monkeypatch, max="compiling kill")
+    found = run(tmp_path, of_fakes(OURS))
+    assert {record.status for record in found.records} == {"ok"}
+    assert len(compiled(diary)) == len(OURS)
+
+
+def test_what_does_not_compile_is_told_by_the_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diary: Path
+) -> None:
+    faults(monkeypatch, max="BuildError")
+    found = run(tmp_path, of_fakes(OURS))
+    assert [record.status for record in found.records] == ["ok", "ok", "failed", "failed", *4 * ["ok"]]
+    assert diary.read_text().splitlines().count("opened") == 6
+
+
+def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults(monkeypatch, min="compiling hang")
+    before = set(psutil.Process().children())
+
+    def interrupt(*_: int) -> None:
+        assert len(set(psutil.Process().children()) - before) >= 4
+        raise KeyboardInterrupt
+
+    plan = of_fakes(OURS)
+    with pytest.raises(KeyboardInterrupt):
+        compile_ahead(plan, plan.cases, interrupt)
+    assert set(psutil.Process().children()) == before
+
+
+def test_a_device_that_cannot_be_opened_is_told_by_the_measurement(
+    monkeypatch: pytest.MonkeyPatch, diary: Path
+) -> None:
+    faults(monkeypatch, start="BackendUnavailable")
+    assert told_of(of_fakes(OURS))[-1] == (0, 8)
+    assert not compiled(diary)
+
+
+def test_what_is_compiled_need_not_be_built_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyopencl")
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OwnKernelBackend)
+        built, build = [], backend._build
+
+        def counted(source: str) -> object:
+            built.append(source)
+            return build(source)
+
+        monkeypatch.setattr(backend, "_build", counted)
+        problem = Reduction("min", "int32", (1000,))
+        variant = backend.default_variant(problem)
+        backend.compile(problem, variant)
+        assert len(built) == 1
+        assert backend.compute(problem, problem.make_source(1), variant) is not None
+        assert len(built) == 1
+        # The API's own copy has no kernel.
+        backend.compile(Bandwidth("copy", "uint32", 1000), CommandVariant())
+        assert len(built) == 1
