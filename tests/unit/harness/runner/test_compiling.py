@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -36,7 +37,7 @@ def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def of_fakes(cases: list[Case], **options: object) -> RunPlan:
+def of_fakes(cases: list[Case], **options: Any) -> RunPlan:
     return planned(cases, classes=dict.fromkeys(("opencl", "cuda", "cub"), CLASSES["fake"]), **options)
 
 
