@@ -15,8 +15,7 @@ _STACK = re.compile(r"(\d+) bytes stack frame")
 def ptxas_resources(log: str, kernel: str) -> tuple[int | None, int | None]:
     """Registers a work-item (thread) and its bytes of stack, where spills go; None for what is not said.
 
-    CUDA counts the same bytes as a kernel's local size. The log is empty where the driver took the program
-    from its own cache.
+    CUDA counts the same bytes as a kernel's local size.
     """
     text = properties(log, kernel)
     registers, stack = _REGISTERS.search(text), _STACK.search(text)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from platformdirs import user_cache_path
-
+from backends.common.disk_cache import DiskCache
 from backends.errors import BackendUnavailable, BuildError
-from harness.files import replacing
 
 OPTIONS = ("--std=c++17",)
 _DISASSEMBLERS = {"nvdisasm": ("-c",), "cuobjdump": ("-sass",)}
 _HOW_TO_GET = "pip install cuda-bindings nvidia-cuda-nvrtc"
-_DIGEST_BYTES = hashlib.sha256().digest_size
-_log = logging.getLogger(__name__)
 
 
 class Compiled(NamedTuple):
@@ -56,12 +50,12 @@ def compile_cubin(source: str, capability: tuple[int, int], cache: Path | None =
         BuildError: if the source does not compile, or NVRTC does not know the capability.
     """
     flags = options(capability)
-    key = hashlib.sha256(repr((version(), flags, source)).encode()).hexdigest()
-    path = (cache or user_cache_path("opencl-cuda-harness") / "cubin") / f"{key}.cubin"
-    cubin = _read(path)
+    identity = (version(), flags, source)
+    kept = DiskCache("cubin", "kernels are compiled each time", cache)
+    cubin = kept.read(identity)
     if cubin is None:
         cubin = compile_source(source, capability).cubin
-        _write(path, cubin)
+        kept.write(identity, cubin)
     return cubin
 
 
@@ -144,22 +138,3 @@ def _filled(get: Any, program: Any, size: int) -> bytes:
     buffer = bytes(size + 1)
     _checked(get(program, buffer))
     return buffer[:size]
-
-
-def _read(path: Path) -> bytes | None:
-    """A cached cubin; None where there is none or its checksum, stored before it, is wrong."""
-    try:
-        entry = path.read_bytes()
-    except OSError:
-        return None
-    digest, cubin = entry[:_DIGEST_BYTES], entry[_DIGEST_BYTES:]
-    return cubin if hashlib.sha256(cubin).digest() == digest else None
-
-
-def _write(path: Path, cubin: bytes) -> None:
-    """Stores a cubin at once or not at all: other processes may read and write the same entry."""
-    try:
-        with replacing(path) as whole:
-            whole.write_bytes(hashlib.sha256(cubin).digest() + cubin)
-    except OSError as error:
-        _log.warning("the cubin cache %s cannot be written (%s): kernels are compiled each time", path, error)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyopencl as cl
@@ -15,6 +15,7 @@ from backends.base import Prepared
 from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
 from backends.common.ptxas_log import ptxas_resources
 from backends.errors import BuildError
+from backends.opencl.build_log import NV_OPTIONS, NV_VERBOSE, verbose_log
 from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
@@ -34,11 +35,15 @@ _CHANNELS = {
     "float16": cl.channel_type.HALF_FLOAT,
     "float32": cl.channel_type.FLOAT,
 }
-NV_VERBOSE = "-cl-nv-verbose"
-NV_OPTIONS = "cl_nv_compiler_options"
-"""The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
 _TIMED = LaunchVariant(events="profiled")
 """How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
+
+
+class Built(NamedTuple):
+    """A program, and what NVIDIA's compiler said of it; nothing of others."""
+
+    program: cl.Program
+    log: str
 
 
 class OpenClBackend(OpenClDevice, OwnKernelBackend):
@@ -64,37 +69,34 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     def _close(self) -> None:
         self._programs.clear()
 
-    def _build(self, source: str) -> cl.Program:
+    def _build(self, source: str) -> Built:
         with warnings.catch_warnings():
             # pyopencl warns whenever a compiler has said anything at all.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
-                program = cl.Program(self._context, source)
-                program.build(list(self.build_options), cache_dir=False)  # type: ignore[arg-type]
-                return program
+                program, options = self._compiled(source), self.build_options
+                is_told = NV_VERBOSE in options
+                log = verbose_log(program, source, options, self._compiled) if is_told else ""
+                return Built(program, log)
             except cl.RuntimeError as error:
                 raise BuildError(
                     f"{self.device.key}: the kernel does not compile", source, str(error)
                 ) from error
 
-    def _kernel(self, program: cl.Program, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:
-        kernel = cl.Kernel(program, launch.kernel)
+    def _compiled(self, source: str) -> cl.Program:
+        program = cl.Program(self._context, source)
+        # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
+        program.build(list(self.build_options), cache_dir=False)  # type: ignore[arg-type]
+        return program
+
+    def _kernel(self, program: Built, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:
+        kernel = cl.Kernel(program.program, launch.kernel)
         device = self._context.devices[0]
         local = kernel.get_work_group_info(cl.kernel_work_group_info.LOCAL_MEM_SIZE, device)
-        registers, spills = self._resources(program, launch.kernel)
+        registers, spills = ptxas_resources(program.log, launch.kernel)
         return kernel, Launch(
             launch.kernel, launch.num_groups, launch.group_size, int(local), registers, spills
         )
-
-    def _resources(self, program: cl.Program, kernel: str) -> tuple[int | None, int | None]:
-        """Registers a work-item and bytes spilled, where the compiler's log tells."""
-        if NV_VERBOSE not in self.build_options:
-            return None, None
-        log = program.get_build_info(  # type: ignore[no-untyped-call]
-            self._context.devices[0], cl.program_build_info.LOG
-        )
-        return ptxas_resources(str(log), kernel)
 
     def _bind(
         self,
