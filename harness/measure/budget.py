@@ -24,8 +24,10 @@ AMONG = 3
 BRIEF_SHARE = 0.25
 """The part of its seconds that a brief trial has."""
 _PRIMARY = ("queue", "launch")
-_PRIMARY_ONLY_WARM_UP = 1e-3
-"""Seconds, where the case was measured before, or is only looked at."""
+_WARM_ALREADY = 1e-3
+"""Seconds of calls before the first sample where the device was at work just before: after another clock, in
+a case that is only looked at, or one that was measured before.
+"""
 
 
 class Stop(StrEnum):
@@ -80,9 +82,10 @@ Share = Mapping[str, Budget]
 
 def every_clock(samples: int = 15, seconds: float = 2.0, samples_once: int | None = None) -> Share:
     """The share of a case's first trial: so many samples of the primary clock, and ``samples_once`` of the
-    others, which no other trial takes. Half of the ``seconds`` are the primary clock's.
+    others, which no other trial takes. Half of the ``seconds`` are the primary clock's, which is the first
+    and warms the device up for the others.
     """
-    other = Budget(samples_once or samples, seconds / 8, least=1)
+    other = Budget(samples_once or samples, seconds / 8, least=1, warm_up=_WARM_ALREADY)
     return {
         "queue": Budget(samples, seconds / 2),
         **dict.fromkeys(("launch", "event", "round_trip", "kernel"), other),
@@ -91,7 +94,7 @@ def every_clock(samples: int = 15, seconds: float = 2.0, samples_once: int | Non
 
 def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
     """The share of a further trial: the primary clock and its launch cost, of each a sample at least."""
-    queue = Budget(samples, seconds / 2, least=1, warm_up=_PRIMARY_ONLY_WARM_UP)
+    queue = Budget(samples, seconds / 2, least=1, warm_up=_WARM_ALREADY)
     return {"queue": queue, "launch": replace(queue, seconds=seconds / 8)}
 
 
@@ -101,7 +104,7 @@ def brief(share: Share) -> Share:
     them, one after the other.
     """
     return {
-        name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE, warm_up=_PRIMARY_ONLY_WARM_UP)
+        name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE, warm_up=_WARM_ALREADY)
         for name in _PRIMARY
     }
 

@@ -27,8 +27,10 @@ from harness.results.stopping import NARROW, is_slower, mean_is_narrow, ratio_is
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
 LEAST_S = 0.01
-FURTHER_SHARE = 0.5
-"""The part of a budget that the further contexts of the processes have, where there are any."""
+FURTHER_SHARE = 2 / 3
+"""The part of a budget that the further contexts of the processes have, where there are any: a first one, of
+all clocks, is one observation of a verdict, as each of the others is.
+"""
 LEAST_ROUNDS = 4
 """Rounds of a process in which what may be the fastest is always measured, and rounds before a variant is
 given up: a few contexts may happen to be alike."""
