@@ -17,10 +17,12 @@ from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
 from harness.variants.axes import LaplaceVariant
 
-_WHOLE_ROWS: Final = ("global", "shuffle")
+_WHOLE_ROWS: Final = ("global", "shuffle", "aligned")
 """Where pixels come from as ``border_code`` reads rows."""
 _WEIGHTS_BYTES: Final = 64
 """Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
+_ALIGNED: Final = 4
+"""Elements of an aligned load beside an item's own."""
 _MOST_PAIRED: Final = 32
 """Bytes that become OpenCL C's widest vector of pairs."""
 
@@ -162,8 +164,8 @@ class _Image2d(FilterValue):
         return SourceImage(texel, problem.row_elements // texel, problem.height, pitch_bytes, outside)
 
 
-class _Shuffle(FilterValue):
-    """Whole sub-groups go along a row: a work-item gets neighbours from the items beside it."""
+class _ReadApart(FilterValue):
+    """A work-item's own elements are one load, and its neighbours come in another way."""
 
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
         if variant.border_code != "mapped":
@@ -171,6 +173,22 @@ class _Shuffle(FilterValue):
                 "own elements and neighbours are read apart, as by border_code mapped, not by "
                 f"{variant.border_code}"
             )
+
+
+class _Aligned(_ReadApart):
+    """Neighbours are among the four elements before and behind an item's own."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if variant.vector_width % _ALIGNED:
+            yield f"{variant.vector_width} elements do not begin and end where {_ALIGNED} elements do"
+
+
+class _Shuffle(_ReadApart):
+    """Whole sub-groups go along a row: a work-item gets neighbours from the items beside it."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
         width, channels = variant.vector_width, problem.channels
         if width < channels and channels % width:
             yield f"{width} elements are neither pixels of {channels} channels nor a whole part of one"
@@ -191,6 +209,7 @@ PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
     "local_tile": _LocalTile(),
     "image2d": _Image2d(),
     "shuffle": _Shuffle(),
+    "aligned": _Aligned(),
 }
 
 
@@ -224,8 +243,8 @@ class _Paired(_Symmetric):
             yield f"only sums of uint8 fit 16 bits, not of {problem.dtype}"
         if variant.border_code != "mapped" or variant.pixels not in _WHOLE_ROWS:
             yield (
-                "it takes rows as words, as border_code mapped reads them from pixels global or shuffle, "
-                f"{variant.border_code} from {variant.pixels} does not"
+                f"it takes rows as words, as border_code mapped reads them from pixels "
+                f"{' or '.join(_WHOLE_ROWS)}, {variant.border_code} from {variant.pixels} does not"
             )
         if not WORD_BYTES <= variant.vector_width <= _MOST_PAIRED:
             yield f"{variant.vector_width} elements, not {WORD_BYTES} to {_MOST_PAIRED}, that it takes apart"

@@ -52,9 +52,9 @@ BorderCode = Literal["branches", "padded", "select", "mapped", "peeled"]
 an address selected before, at addresses computed once, with one wide load of a work-item's own elements, or
 so at the ends of a row alone, elsewhere neighbours being wide loads, too.
 """
-Pixels = Literal["global", "local_tile", "image2d", "shuffle"]
-"""Where a filter's neighbours come from: global memory, the group's local memory, an image, or registers of
-the work-items beside one, by shuffles.
+Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned"]
+"""Where a filter's neighbours come from: global memory, the group's local memory, an image, registers of the
+work-items beside one, by shuffles, or aligned loads of four elements of global memory.
 """
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""

@@ -183,7 +183,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "laplace_neighbours",
-            "how a vector and its neighbours come: element by element, as one load and pixels, by shuffles",
+            "how a vector's neighbours come: one by one, beside a whole load, by aligned loads, by shuffles",
             "this harness; groups of 64 across are whole sub-groups on every GPU",
             _climb(
                 LaplaceVariant(
@@ -195,6 +195,7 @@ LADDERS: dict[str, Ladder] = {
                     group_height=4,
                 ),
                 ("border_code", "mapped"),
+                ("pixels", "aligned"),
                 ("pixels", "shuffle"),
             ),
         ),

@@ -136,7 +136,7 @@ def test_portable_words(own_backend: Backend, point: Point) -> None:
             "border": BORDERS,
             "mask": tuple(MASKS),
             "output": OUTPUTS,
-            "pixels": ("global", "shuffle"),
+            "pixels": ("global", "shuffle", "aligned"),
             "dialect": ("vendor", "portable"),
             "scheme": ("march", "per_pixel"),
         }
@@ -153,6 +153,39 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
     for height, columns in edge_sizes(width):
         problem = problem_of(point | {"dtype": "uint8"}, height, columns, 200)
         check(own_backend, problem, variant, problem.make_source(seed=columns))
+
+
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "dtype": IMAGE_DTYPES,
+            "vector_width": (4, 8, 16),
+            "channels": (1, 3, 4),
+            "border": BORDERS,
+            "mask": ("four", "eight_negated", "diagonal"),
+            "output": OUTPUTS,
+            "dialect": ("vendor", "portable"),
+            "scheme": ("march", "per_pixel"),
+        }
+    ),
+    ids=spelled,
+)
+def test_neighbours_by_aligned_loads(own_backend: Backend, point: Point) -> None:
+    """Rows that end with a vector, less than a pixel of elements after it, and inside it."""
+    axes = {name: point[name] for name in ("dialect", "scheme", "vector_width")}
+    variant = LaplaceVariant(border_code="mapped", pixels="aligned", group_width=4, **axes)
+    for height, columns in edge_sizes(point["vector_width"]):
+        problem = problem_of(point, height, columns, 200)
+        check(own_backend, problem, variant, problem.make_source(seed=columns))
+
+
+def test_aligned_loads_are_beside_whole_loads() -> None:
+    variant = LaplaceVariant(border_code="select", pixels="aligned", vector_width=2)
+    assert violations(variant, IMAGE, GPU) == [
+        "pixels aligned: own elements and neighbours are read apart, as by border_code mapped, not by select",
+        "pixels aligned: 2 elements do not begin and end where 4 elements do",
+    ]
 
 
 @pytest.mark.parametrize("rung", LADDERS["jia2012"].rungs, ids=label)
