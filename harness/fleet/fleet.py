@@ -14,8 +14,8 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
@@ -23,8 +23,9 @@ from harness.devices import DeviceInfo
 from harness.fleet import worker
 from harness.fleet.device_run import DeviceRun, LostMessages
 from harness.fleet.folder import Folder
-from harness.fleet.unit import FleetError, Lease, SchedulerLost, Told, Unit, units_of
-from harness.fleet.versions import client_versions, differing
+from harness.fleet.roster import Roster
+from harness.fleet.scheduler import Scheduler
+from harness.fleet.unit import FleetError, Lease, Unit, units_of
 from harness.runner.session import plan_on, suite_of
 
 POLL_S = 0.5
@@ -37,7 +38,6 @@ SILENCE_S = 600.0
 """Seconds that a worker may be silent beside what measuring takes: kernels are compiled meanwhile."""
 SILENT_LIMITS = 4
 """Times the suite's limit of a case that it may be silent besides."""
-CLIENT = "this process"
 
 
 class Screen(Protocol):
@@ -79,13 +79,9 @@ class Fleet:
         self._suite, _ = suite_of(self._request)
         self._topic = f"harness-{uuid.uuid4().hex}"
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._began = time.monotonic()
+        self._scheduler = Scheduler(client, folder.path)
+        self._roster = Roster(self._scheduler, terms.wait_s, screen.note, self._inbox.put, self._admit)
         self._is_begun = False
-        self._threads: dict[str, int] = {}
-        self._told: dict[str, Told] = {}
-        # Futures of workers that were asked what they have, by address.
-        self._asked: dict[str, Any] = {}
-        self._refused: set[str] = set()
         # Workers that did not end a task that was given up, by its token.
         self._hung: dict[str, str] = {}
         self._leases: dict[str, DeviceRun] = {}
@@ -118,7 +114,7 @@ class Fleet:
                 self._begin()
                 self._hand_out()
                 self._take(POLL_S)
-                self._screen.show(self.runs, len(self._told))
+                self._screen.show(self.runs, len(self._roster.told))
         finally:
             self._stop()
         return self.runs
@@ -192,24 +188,14 @@ class Fleet:
     # Who is there.
 
     def _look(self) -> None:
-        """Asks newcomers what they have, and takes the units from workers that are gone or silent."""
-        with self._scheduler_errors():
-            if self._client.status != "running":
-                raise OSError("the connection is closed")
-            self._threads = dict(self._client.nthreads())
-        for address in [address for address in self._told if address not in self._threads]:
-            self._screen.note(f"{self._told.pop(address)['host']}: worker {address} is gone")
-        self._hung = {token: address for token, address in self._hung.items() if address in self._threads}
-        self._refused &= self._threads.keys()
-        known = {*self._told, *self._asked, *self._refused, *self._hung.values()}
-        for address in self._threads.keys() - known:
-            self._ask(address)
-        for address in [address for address in self._asked if address not in self._threads]:
-            del self._asked[address]
+        """Takes the units from workers that are gone or silent."""
+        self._roster.look(self._hung.values())
+        there = self._roster.there.keys()
+        self._hung = {token: address for token, address in self._hung.items() if address in there}
         now = time.monotonic()
         for run in self.runs:
-            run.workers &= self._threads.keys()
-            if run.state == "running" and run.address not in self._threads:
+            run.workers &= there
+            if run.state == "running" and run.address not in there:
                 self._give_up(run, "its worker is gone")
             elif run.state == "running" and now - run.heard > self._silence_s:
                 self._abandon(run, now)
@@ -222,78 +208,12 @@ class Fleet:
             keys = ", ".join(run.unit.keys)
             self._conclude(run, f"no worker has reported it, as {keys}, for {self._lost_s:g} s")
 
-    def _ask(self, address: str) -> None:
-        key = f"{self._topic}-tell-{uuid.uuid4().hex}"
-        future = self._submit(worker.tell, address, key)
-        self._asked[address] = future
-        future.add_done_callback(lambda done: self._inbox.put(lambda: self._answered(address, done)))
-
-    def _submit(self, function: Callable[..., Any], address: str, key: str, *arguments: Any) -> Any:
-        pinned = {"workers": [address], "allow_other_workers": False}
-        with self._scheduler_errors():
-            return self._client.submit(function, *arguments, **pinned, pure=False, retries=0, key=key)
-
-    def _answered(self, address: str, future: Any) -> None:
-        """What a worker has."""
-        if address not in self._asked or self._asked[address] is not future:
-            return
-        del self._asked[address]
-        if future.status != "finished":
-            if future.status == "error":
-                why = (
-                    f"worker {address} cannot be used: {future.exception()!r}; install the same harness there"
-                )
-                self._refuse(address, why)
-            return
-        try:
-            told: Told = future.result(timeout=self._terms.wait_s)
-        except (OSError, TimeoutError) as error:
-            # It is gone, as the next look will tell, or is asked once more.
-            self._screen.note(f"worker {address} did not answer: {error!r}")
-            return
-        if self._is_begun and (
-            found := differing({**self._versions(), _label(told, address): told["versions"]})
-        ):
-            self._refuse(address, f"{told['host']} is refused, its versions differ: {'; '.join(found)}")
-            return
-        self._told[address] = told
-        if self._is_begun:
-            self._admit(address)
-
-    def _refuse(self, address: str, why: str) -> None:
-        self._refused.add(address)
-        self._screen.note(why)
-
-    def _versions(self) -> dict[str, dict[str, str]]:
-        by_host = {_label(told, address): told["versions"] for address, told in self._told.items()}
-        return {CLIENT: client_versions(), **dict(sorted(by_host.items()))}
-
     def _begin(self) -> None:
         """Admits the workers once so many are there, or the time to wait for them is over."""
-        if self._is_begun:
+        if self._is_begun or not self._roster.close(self._terms.workers):
             return
-        waited = time.monotonic() - self._began
-        is_late = waited > self._terms.wait_s
-        if len(self._told) < max(1, self._terms.workers) and not is_late:
-            return
-        if self._asked and not is_late:
-            return
-        if not self._told:
-            raise FleetError(
-                f"no worker that can be used came within {self._terms.wait_s:g} s; start workers, or wait "
-                "longer with --wait"
-            )
-        if len(self._told) < self._terms.workers:
-            self._screen.note(
-                f"{len(self._told)} of {self._terms.workers} workers came; it begins with these"
-            )
-        if found := differing(self._versions()):
-            raise FleetError(
-                "versions differ between the hosts, so that their times say nothing of their devices: "
-                f"{'; '.join(found)}; install the same on all"
-            )
         self._is_begun = True
-        for address in list(self._told):
+        for address in list(self._roster.told):
             self._admit(address)
         if not self._runs:
             raise FleetError(f"no worker has a device for suite {self._suite.name}")
@@ -302,7 +222,7 @@ class Fleet:
 
     def _admit(self, address: str) -> None:
         """Adds the devices that a worker reports."""
-        told = self._told[address]
+        told = self._roster.told[address]
         devices = [DeviceInfo.from_plain(raw) for raw in told["devices"]]
         try:
             units = units_of(plan_on(self._request, devices, told["missing"]), told["host"], told["uuids"])
@@ -334,8 +254,8 @@ class Fleet:
                 continue
             if on_host[run.unit.host] >= self._suite.measure.devices_at_once:
                 continue
-            there = sorted(run.workers & self._told.keys())
-            free = [each for each in there if on_worker[each] < self._threads.get(each, 0)]
+            there = sorted(run.workers & self._roster.told.keys())
+            free = [each for each in there if on_worker[each] < self._roster.there.get(each, 0)]
             if free:
                 self._grant(run, free[0])
                 on_host[run.unit.host] += 1
@@ -347,7 +267,7 @@ class Fleet:
         lease: Lease = {
             "token": token,
             "topic": self._topic,
-            "worker": self._told[address]["worker"],
+            "worker": self._roster.told[address]["worker"],
             "identity": run.unit.identity,
             "host": run.unit.host,
             "physical": run.unit.physical,
@@ -357,7 +277,7 @@ class Fleet:
             "begun": run.begun,
         }
         self._leases[token] = run
-        future = self._submit(worker.measure, address, token, lease)
+        future = self._scheduler.submit(worker.measure, address, token, lease)
         run.grant(token, address, future, time.monotonic())
         future.add_done_callback(lambda done: self._inbox.put(lambda: self._task_over(token, done)))
 
@@ -366,11 +286,9 @@ class Fleet:
         del self._leases[run.token]
         future, address = run.future, run.address
         run.give_up(time.monotonic(), PAUSE_S)
-        with self._scheduler_errors():
-            future.cancel()
+        self._scheduler.cancel(future)
         if why:
-            # What is at that address now may be another process: it is asked again.
-            self._told.pop(address, None)
+            self._roster.forget(address)
             run.losses += 1
             self._screen.note(f"{run.unit.label}: {why}; goes on from {run.records} records")
         if run.losses >= MOST_LOSSES:
@@ -407,7 +325,7 @@ class Fleet:
             return False
         now = time.monotonic()
         self._over_since = min(self._over_since, now)
-        return not self._asked or now - self._over_since > self._terms.wait_s
+        return not self._roster.is_asking or now - self._over_since > self._terms.wait_s
 
     def _stop(self) -> None:
         """Ends what is under way: tasks end between two measurements."""
@@ -417,18 +335,3 @@ class Fleet:
             for run in self._leases.values():
                 run.future.cancel()
             self._client.unsubscribe_topic(self._topic)
-
-    @contextmanager
-    def _scheduler_errors(self) -> Iterator[None]:
-        """Around what asks the scheduler: it may be gone."""
-        try:
-            yield
-        except (OSError, TimeoutError) as error:
-            raise SchedulerLost(
-                f"the scheduler is lost ({error}); what was measured is in {self._folder.path}: `harness run "
-                f"--resume {self._folder.path}` with a scheduler or cluster goes on"
-            ) from error
-
-
-def _label(told: Told, address: str) -> str:
-    return f"{told['host']} ({address})"
