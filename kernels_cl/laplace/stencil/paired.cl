@@ -19,7 +19,12 @@ typedef uint16 sums_t;
 #endif
 #define EACH_SUM
 // The upper half of one word and the lower one of another: NVIDIA's compiler makes more of shifts than one instruction.
-#define HALVES(before, behind) as_uint((ushort2)(as_ushort2(before).y, as_ushort2(behind).x))
+// Each vector has a name, without which Oclgrind crashes.
+inline uint halves_of(uint before, uint behind) {
+  const ushort2 first = as_ushort2(before), second = as_ushort2(behind);
+  const ushort2 halves = (ushort2)(first.y, second.x);
+  return as_uint(halves);
+}
 // end differs
 #define AS_SUM(weight) ((uint)weight)
 
@@ -56,7 +61,7 @@ inline uint shifted(const uint *pairs, int i, int shift) {
   asm("prmt.b32 %0, %1, %2, 0x5432;" : "=r"(pair) : "r"(before), "r"(behind));
   return pair;
 #else
-  return HALVES(before, behind);
+  return halves_of(before, behind);
 #endif
 }
 

@@ -10,7 +10,10 @@ struct sums_t {
   uint component[VECTOR_WIDTH / 2];
 };
 #define EACH_SUM _Pragma("unroll") for (int component = 0; component < VECTOR_WIDTH / 2; ++component)
-#define HALVES(before, behind) __byte_perm(before, behind, 0x5432)
+// The upper half of one word and the lower one of another.
+__device__ inline uint halves_of(uint before, uint behind) {
+  return __byte_perm(before, behind, 0x5432);
+}
 // end differs
 #define AS_SUM(weight) ((uint)weight)
 
@@ -47,7 +50,7 @@ __device__ inline uint shifted(const uint *pairs, int i, int shift) {
   asm("prmt.b32 %0, %1, %2, 0x5432;" : "=r"(pair) : "r"(before), "r"(behind));
   return pair;
 #else
-  return HALVES(before, behind);
+  return halves_of(before, behind);
 #endif
 }
 
