@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from backends import open_backend
+from backends import available, open_backend
 from backends.common.kernel_backend import OwnKernelBackend
 from harness.problems import Bandwidth, Reduction
 from harness.results.record import Case
@@ -17,7 +17,7 @@ from harness.runner import compiling
 from harness.runner.compiling import compile_ahead
 from harness.runner.plan import RunPlan
 from harness.runner.run import Progress
-from harness.variants.axes import CommandVariant
+from harness.variants.axes import CommandVariant, ReductionVariant
 from tests.support.fake_backend import DEVICE, DIARY
 from tests.support.fake_runs import CASES, CLASSES, faults, planned, run
 
@@ -131,6 +131,18 @@ def test_a_device_that_cannot_be_opened_is_told_by_the_measurement(
     faults(monkeypatch, start="BackendUnavailable")
     assert told_of(of_fakes(OURS))[-1] == (0, 8)
     assert not compiled(diary)
+
+
+def test_what_pocl_compiles_stays_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = available()["opencl"]
+    if isinstance(devices, str):
+        pytest.skip(devices)
+    if not (pocl := [device for device in devices if "Portable" in device.platform]):
+        pytest.skip("PoCL is not among the OpenCL platforms")
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "cache"))
+    cases = [Case("opencl", pocl[0].index, case.problem, ReductionVariant()) for case in CASES[:4]]
+    assert told_of(planned(cases, devices=pocl))[-1] == (4, 4)
+    assert len(list((tmp_path / "cache").rglob("program.bc"))) >= 4
 
 
 def test_what_is_compiled_need_not_be_built_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> tuple[Run, float]:
     """A run of the study, and the seconds that it took."""
     machine = Machine()
     monkeypatch.setattr(running, "Pool", machine.pool)
+    monkeypatch.setattr(running, "compile_ahead", lambda *_: None)
     monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: machine.now))
     empty = Empty((((264,), (256,)),))
     cases = [Case(api, 0, empty, LaunchVariant(), role="control") for api in APIS]
