@@ -69,12 +69,12 @@ def test_answers_are_right(tmp_path: Path, target: Target, case: Case) -> None:
     assert outcome.ok, outcome.message
 
 
-def shuffling(point: Point, target: Target) -> LaplaceVariant:
-    """A filter in groups of one sub-group across, or of two, whose neighbours come by shuffles."""
+def neighbouring(point: Point, target: Target) -> LaplaceVariant:
+    """A filter in groups of one sub-group across, or of two, whose neighbours come as the point says."""
     rows, loads = point["rows"]
     return LaplaceVariant(
         border_code="mapped",
-        pixels="shuffle",
+        pixels=point["pixels"],
         scheme=point["scheme"],
         vector_width=point["vector_width"],
         rows_per_item=rows,
@@ -91,16 +91,17 @@ def image(point: Point, width: int, height: int = 5) -> Laplace:
     return Laplace(dtype=dtype, height=height, width=width, channels=channels, border_value=7, **parameters)
 
 
-def shuffles(point: Point) -> bool:
+def can_run(point: Point) -> bool:
     """Whether an AMD GPU can run it."""
     target = EMULATED["gfx1100"]
-    return not violations(shuffling(point, target), image(point, 1), target.device)
+    return not violations(neighbouring(point, target), image(point, 1), target.device)
 
 
-SHUFFLING = pairwise(
+NEIGHBOURS = pairwise(
     {
         "pixel": tuple(itertools.product(IMAGE_DTYPES, (1, 3, 4))),
         "border": BORDERS,
+        "pixels": ("shuffle", "aligned"),
         "vector_width": (1, 2, 4, 8, 16),
         "rows": ((1, 1), (2, 2), (4, 1), (8, 4)),
         "scheme": ("march", "per_pixel"),
@@ -108,16 +109,16 @@ SHUFFLING = pairwise(
         "mask": tuple(MASKS),
         "output": OUTPUTS,
     },
-    shuffles,
+    can_run,
 )
 
 
 @pytest.mark.parametrize("architecture", ["gfx90a", "gfx1100"])
-@pytest.mark.parametrize("point", SHUFFLING, ids=spelled)
-def test_neighbours_by_shuffles_are_right(tmp_path: Path, architecture: str, point: Point) -> None:
+@pytest.mark.parametrize("point", NEIGHBOURS, ids=spelled)
+def test_neighbours_are_right(tmp_path: Path, architecture: str, point: Point) -> None:
     """Rows of one pixel, of a vector, of one pixel more, and of about one sub-group and two."""
     target = EMULATED[architecture]
-    variant = shuffling(point, target)
+    variant = neighbouring(point, target)
     vector, whole = (
         -(-items * variant.vector_width // image(point, 1).channels) for items in (1, target.wave)
     )
