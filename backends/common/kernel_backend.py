@@ -15,7 +15,16 @@ import numpy as np
 from backends.base import POISON, Backend, Prepared
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
-from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Source, SourceImage
+from harness.kernels.plan import (
+    Argument,
+    Buffer,
+    KernelPlan,
+    PlannedLaunch,
+    Scalar,
+    Source,
+    SourceImage2d,
+    SourceImageBuffer,
+)
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect, assemble, source_hash
@@ -104,11 +113,11 @@ class OwnKernelBackend(Backend):
         """Device memory; raises OutOfDeviceMemory."""
 
     @abstractmethod
-    def _image(self, source: DeviceArray) -> Any:
+    def _image_buffer(self, source: DeviceArray) -> Any:
         """The source as an image whose texels are four of its elements; it shares the source's memory."""
 
     @abstractmethod
-    def _image2d(self, source: DeviceArray, image: SourceImage) -> Any:
+    def _image2d(self, source: DeviceArray, image: SourceImage2d) -> Any:
         """The source as an image of two dimensions; it may hold a copy, made here."""
 
     @abstractmethod
@@ -191,9 +200,9 @@ class PreparedPlan(Prepared):
             return np.dtype(argument.dtype).type(argument.value)
         if isinstance(argument, Buffer):
             return self._buffer(argument.name, i, turn)
-        if isinstance(argument, SourceImage) or argument.is_image:
-            return self._image_of(i, argument)
-        return self._sources[i].handle
+        if isinstance(argument, Source):
+            return self._sources[i].handle
+        return self._image_of(i, argument)
 
     def _buffer(self, name: str, i: int, turn: int) -> Any:
         ring = self._plan.ring
@@ -201,11 +210,14 @@ class PreparedPlan(Prepared):
             name = ring[(ring.index(name) + turn) % len(ring)]
         return self._buffers[i][name]
 
-    def _image_of(self, i: int, argument: Source | SourceImage) -> Any:
+    def _image_of(self, i: int, argument: SourceImageBuffer | SourceImage2d) -> Any:
         if i not in self._images:
-            image = argument if isinstance(argument, SourceImage) else None
             source = self._sources[i]
-            self._images[i] = self._backend._image2d(source, image) if image else self._backend._image(source)
+            self._images[i] = (
+                self._backend._image2d(source, argument)
+                if isinstance(argument, SourceImage2d)
+                else self._backend._image_buffer(source)
+            )
         return self._images[i]
 
     def enqueue(self, i: int) -> None:

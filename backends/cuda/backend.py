@@ -16,7 +16,7 @@ from backends.cuda.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.cuda.texture import Texture
 from backends.errors import Unsupported
 from harness.devices import Array, DeviceArray, Launch
-from harness.kernels.plan import PlannedLaunch, SourceImage
+from harness.kernels.plan import PlannedLaunch, SourceImage2d
 from harness.kernels.source import Dialect
 from harness.variants.axes import LaunchVariant
 
@@ -76,11 +76,11 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
 
         return with_event
 
-    def _image(self, source: DeviceArray) -> Texture:
+    def _image_buffer(self, source: DeviceArray) -> Texture:
         self._activate()
         return Texture(source)
 
-    def _image2d(self, source: DeviceArray, image: SourceImage) -> Texture:
+    def _image2d(self, source: DeviceArray, image: SourceImage2d) -> Texture:
         self._activate()
         return Texture(source, image)
 

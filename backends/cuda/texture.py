@@ -8,7 +8,7 @@ from cuda.bindings import driver
 
 from backends.cuda.driver import call
 from harness.devices import DeviceArray
-from harness.kernels.plan import SourceImage
+from harness.kernels.plan import SourceImage2d
 from harness.kernels.values import TEXEL
 
 _FORMATS = {
@@ -33,7 +33,7 @@ class Texture:
     ``int()`` of it is what a kernel takes.
     """
 
-    def __init__(self, source: DeviceArray, image: SourceImage | None = None) -> None:
+    def __init__(self, source: DeviceArray, image: SourceImage2d | None = None) -> None:
         """Texels of four elements in a row, or an image of two dimensions.
 
         The context of the source must be the current one.

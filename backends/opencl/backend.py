@@ -19,7 +19,7 @@ from backends.opencl.build_log import NV_OPTIONS, NV_VERBOSE, verbose_log
 from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
-from harness.kernels.plan import PlannedLaunch, SourceImage
+from harness.kernels.plan import PlannedLaunch, SourceImage2d
 from harness.kernels.source import Dialect
 from harness.kernels.values import TEXEL
 from harness.variants.axes import LaunchVariant
@@ -143,14 +143,14 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
             events[-1].wait()
             return float(events[-1].profile.end - events[0].profile.start) * 1e-9
 
-    def _image(self, source: DeviceArray) -> cl.Image:
+    def _image_buffer(self, source: DeviceArray) -> cl.Image:
         with typed_errors("making an image of the source", allocating=True):
             texels = cl.ImageFormat(cl.channel_order.RGBA, _CHANNELS[source.dtype.name])
             shape = (source.nbytes // texels.itemsize,)
             flags = cl.mem_flags.READ_ONLY
             return cl.create_image(self._context, flags, texels, shape=shape, buffer=source.handle)
 
-    def _image2d(self, source: DeviceArray, image: SourceImage) -> cl.Image:
+    def _image2d(self, source: DeviceArray, image: SourceImage2d) -> cl.Image:
         # A copy: few devices make such an image over a buffer.
         with typed_errors("making an image of the source", allocating=True):
             order = cl.channel_order.RGBA if image.texel == TEXEL else cl.channel_order.R

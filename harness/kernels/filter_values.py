@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import laplace_groups
-from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage
+from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage2d
 from harness.kernels.values import NO_SHUFFLES, SHUFFLES, TEXEL, WORD_BYTES, channel
 from harness.problems import Laplace
 from harness.problems.laplace import PITCH_ALIGNMENT
@@ -152,7 +152,7 @@ class _Image2d(FilterValue):
         return Part(macros=macros, source=image)
 
     @staticmethod
-    def _image(problem: Laplace) -> SourceImage:
+    def _image(problem: Laplace) -> SourceImage2d:
         texel = TEXEL if problem.channels == TEXEL else 1
         outside: Literal["", "edge", "zero"] = ""
         # The next texel must be the next pixel.
@@ -161,7 +161,7 @@ class _Image2d(FilterValue):
         elif texel == problem.channels and problem.border == "constant" and problem.border_value == 0:
             outside = "zero"
         pitch_bytes = problem.pitch * problem.element.itemsize
-        return SourceImage(texel, problem.row_elements // texel, problem.height, pitch_bytes, outside)
+        return SourceImage2d(texel, problem.row_elements // texel, problem.height, pitch_bytes, outside)
 
 
 class _ReadApart(FilterValue):

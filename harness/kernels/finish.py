@@ -10,7 +10,15 @@ from typing import Final
 import numpy as np
 
 from harness.devices import DeviceInfo
-from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import (
+    Argument,
+    Buffer,
+    KernelPlan,
+    PlannedLaunch,
+    Scalar,
+    Source,
+    SourceImageBuffer,
+)
 from harness.kernels.values import Value, has_instructions
 from harness.problems import Reduction
 from harness.problems.dtypes import integer_range
@@ -57,7 +65,7 @@ class Finish(Value, ABC):
 
 
 def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers: str) -> PlannedLaunch:
-    source = Source(is_image=variant.storage == "image")
+    source = SourceImageBuffer() if variant.storage == "image" else Source()
     arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *map(Buffer, buffers))
     return PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)
 

@@ -17,13 +17,16 @@ from harness.variants.axes import LaunchVariant
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Argument: the source of this call, as memory or as an image whose texels are four of its elements."""
-
-    is_image: bool = False
+    """Argument: the source of this call, as memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class SourceImage:
+class SourceImageBuffer:
+    """Argument: the source of this call as an image over its memory; a texel is four elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceImage2d:
     """Argument: the source of this call as an image (texture) of two dimensions.
 
     ``texel``: elements of a texel, one or four. ``width``, ``height``: in texels. ``pitch_bytes``: from row
@@ -52,7 +55,7 @@ class Scalar:
     dtype: Literal["uint32", "uint64"] = "uint64"
 
 
-Argument = Source | SourceImage | Buffer | Scalar
+Argument = Source | SourceImageBuffer | SourceImage2d | Buffer | Scalar
 
 
 @dataclass(frozen=True, slots=True)

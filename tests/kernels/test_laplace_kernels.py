@@ -14,7 +14,7 @@ from backends import Backend, DeviceInfo
 from harness.devices import PORTABLE_OPENCL
 from harness.kernels.defaults import default_variant
 from harness.kernels.laplace import plan
-from harness.kernels.plan import Buffer, Source, SourceImage
+from harness.kernels.plan import Buffer, Source, SourceImage2d
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.kernels.values import NO_SHUFFLES
@@ -255,17 +255,17 @@ def test_the_study_begins_with_nine_reads_and_ends_in_the_shape_of_the_default()
 @pytest.mark.parametrize(
     ("border", "value", "channels", "image"),
     [
-        ("replicate", 0, 1, SourceImage(1, 65, 33, 128, "edge")),
-        ("reflect", 0, 4, SourceImage(4, 65, 33, 384, "edge")),
-        ("constant", 0, 4, SourceImage(4, 65, 33, 384, "zero")),
-        ("constant", 7, 1, SourceImage(1, 65, 33, 128)),
-        ("wrap", 0, 1, SourceImage(1, 65, 33, 128)),
+        ("replicate", 0, 1, SourceImage2d(1, 65, 33, 128, "edge")),
+        ("reflect", 0, 4, SourceImage2d(4, 65, 33, 384, "edge")),
+        ("constant", 0, 4, SourceImage2d(4, 65, 33, 384, "zero")),
+        ("constant", 7, 1, SourceImage2d(1, 65, 33, 128)),
+        ("wrap", 0, 1, SourceImage2d(1, 65, 33, 128)),
         # The next texel is an element of the same pixel.
-        ("replicate", 0, 3, SourceImage(1, 195, 33, 256)),
+        ("replicate", 0, 3, SourceImage2d(1, 195, 33, 256)),
     ],
 )
 def test_an_image_finds_by_itself_what_lies_outside_where_it_can(
-    border: str, value: int, channels: int, image: SourceImage
+    border: str, value: int, channels: int, image: SourceImage2d
 ) -> None:
     problem = replace(IMAGE, border=border, border_value=value, channels=channels)
     (launch,) = plan(problem, LaplaceVariant(pixels="image2d", border_code="select"), GPU).launches

@@ -12,7 +12,7 @@ import pytest
 
 from harness.kernels.finish import FINISHES, MERGED_PER_ITEM, PLACE_BYTES, PLACES
 from harness.kernels.geometry import MAX_GROUPS
-from harness.kernels.plan import Buffer, KernelPlan, Scalar, Source, SourceImage
+from harness.kernels.plan import Argument, Buffer, KernelPlan, Scalar
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import MACROS, Dialect, assemble, needed_macros, source_hash
@@ -133,7 +133,7 @@ def test_arguments_name_buffers_that_there_are() -> None:
             assert min(*launch.num_groups, *launch.group_size) >= 1
             assert launch.num_groups[0] <= MAX_GROUPS
             for argument in launch.arguments:
-                assert isinstance(argument, (Source, SourceImage, Buffer, Scalar))
+                assert isinstance(argument, Argument)
                 if isinstance(argument, Buffer):
                     assert argument.name in made.buffers
                 if isinstance(argument, Scalar):

@@ -12,7 +12,7 @@ driver = pytest.importorskip("cuda.bindings.driver")
 from backends.cuda.texture import Texture  # noqa: E402
 from backends.errors import BackendError  # noqa: E402
 from harness.devices import DeviceArray  # noqa: E402
-from harness.kernels.plan import SourceImage  # noqa: E402
+from harness.kernels.plan import SourceImage2d  # noqa: E402
 from harness.kernels.values import CHANNEL_BYTES, TEXEL  # noqa: E402
 from harness.problems.dtypes import DTYPES  # noqa: E402
 
@@ -76,7 +76,7 @@ def test_an_image_has_the_source_s_rows(
     listener = Listener()
     listener.listen(monkeypatch)
     source = DeviceArray(ADDRESS, np.dtype("uint16"), (7, 64))
-    texture = Texture(source, SourceImage(4, 15, 7, 128, outside))
+    texture = Texture(source, SourceImage2d(4, 15, 7, 128, outside))
     ((resource, how),) = listener.created
     rows = resource.res.pitch2D
     assert resource.resType == driver.CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
