@@ -25,9 +25,8 @@ LEAST, MOST = 4, 16
 """Processes: fewer are no faster than the workers, which compile beside each other, too; more would wait for
 the disk and the driver.
 """
-HOST_BYTES = 2**30
-"""Memory of the host that is free, and of a GPU in all, for each process."""
-DEVICE_BYTES = 2**31
+HOST_BYTES, DEVICE_BYTES = 2**30, 2**31
+"""Memory for each process: of the host's that is free, and of the GPU's."""
 
 _log = logging.getLogger(__name__)
 

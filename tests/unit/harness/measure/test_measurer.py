@@ -13,7 +13,7 @@ from PIL import Image
 
 from backends.errors import DeviceLost
 from harness.devices import DeviceArray
-from harness.measure.budget import brief, every_clock, informed, plain, primary_clock
+from harness.measure.budget import WARM_UP, brief, every_clock, informed, plain, primary_clock
 from harness.measure.inputs import KEPT_SHARE
 from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
@@ -201,6 +201,18 @@ def test_what_leaves_nothing_to_the_next_call_is_poisoned_and_verified_after_tim
     record = measurer(FakeClock()).measure(case, FOUR)
     assert record.status == "wrong"
     assert record.reason.startswith("after timing: ")
+
+
+def test_only_a_cases_first_clock_warms_the_device_up() -> None:
+    """What follows at once, or is one of hundreds, finds it at work; a context's first case does not."""
+    long = {name for name, budget in FOUR.items() if budget.warm_up == WARM_UP}
+    assert long == {"queue"}
+    others = [budget for share in (brief(FOUR), primary_clock(4)) for budget in share.values()]
+    assert max(budget.warm_up for budget in others) <= WARM_UP / 10
+    backend = FakeBackend(FakeClock())
+    measuring = Measurer(backend, backend.clock.time)
+    cold, warm = (measuring.measure(CASE, primary_clock(4)).provenance["timing_seconds"] for _ in range(2))
+    assert cold - warm > 0.9 * WARM_UP
 
 
 @pytest.mark.parametrize("fault", ["", "writes once"])
