@@ -36,10 +36,10 @@ def percent(share: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """A ratio of speeds."""
+    """A ratio of speeds, in three digits where it is less than 1000: those beyond say nothing."""
     if not math.isfinite(value):
         return ABSENT
-    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+    return f"{value:,.2f}" if value < 9.995 else f"{value:,.1f}" if value < 99.95 else f"{value:,.0f}"
 
 
 def interval(low: float, high: float) -> str:

@@ -246,6 +246,8 @@ def test_order_of_types_and_sizes() -> None:
         (write.us(math.nan), "–"), (write.gb_s(4.23456e12), "4,235"), (write.gb_s(1.234e9), "1.23"),
         (write.gb_s(12.34e9), "12.3"), (write.gb_s(1.5e6), "0.0015"), (write.gb_s(math.inf), "–"),
         (write.percent(0.8876), "88.8"), (write.ratio(0.7315), "0.73"), (write.ratio(math.nan), "–"),
+        (write.ratio(9.994), "9.99"), (write.ratio(9.996), "10.0"), (write.ratio(28.62), "28.6"),
+        (write.ratio(99.96), "100"), (write.ratio(12345.6), "12,346"),
         (write.interval(0.7315, 0.7512), "0.73 to 0.75"), (write.interval(1.0012, 1.0034), "1.001 to 1.003"),
         (write.interval(99.0, 1234.0), "99 to 1,234"), (write.interval(math.nan, math.nan), "–"),
         (write.size(26214400), "25 MiB"), (write.size(0), "–"), (write.size(1638400), "1.56 MiB"),
