@@ -83,6 +83,17 @@ def test_a_compiler_that_says_nothing_is_asked_once() -> None:
     assert len(driver.built) == 3
 
 
+def test_a_program_of_pyopencls_is_asked_in_its_words(logs: Path) -> None:
+    """PoCL says nothing of registers, and compiles the program with the other kernel in it, too."""
+    if isinstance(reason := available()["opencl"], str):
+        pytest.skip(reason)
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, opencl_backend.OpenClBackend)
+        source = "__kernel void nothing(void) {}"
+        assert verbose_log(backend._compiled(source), source, OPTIONS, backend._compiled) == ""
+    assert len(list(logs.iterdir())) == 1
+
+
 def test_what_is_said_is_in_the_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(reason := available()["opencl"], str):
         pytest.skip(reason)
