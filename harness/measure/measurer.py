@@ -158,14 +158,9 @@ class Measurer:
         most = KEPT_SHARE * self.backend.device.memory_bytes
         if self.backend.unsupported(case.problem, case.variant) or case.problem.source_bytes > most:
             return
-        try:
-            with self.ready(replace(case, cache="hot"), beside_unlike=True) as ready:
-                ready.prepared.enqueue(0)
-                self.backend.synchronize()
-        except DeviceLost:
-            raise
-        except BackendError:
-            return
+        with _left_to_the_measurement(), self.ready(replace(case, cache="hot"), beside_unlike=True) as ready:
+            ready.prepared.enqueue(0)
+            self.backend.synchronize()
 
     def compile(self, case: Case) -> None:
         """Compiles what a case needs, into the caches that other processes read, too. What a backend cannot
@@ -174,12 +169,8 @@ class Measurer:
         Raises:
             DeviceLost, or what is no BackendError: see :meth:`measure`.
         """
-        try:
+        with _left_to_the_measurement():
             self.backend.compile(case.problem, case.variant)
-        except DeviceLost:
-            raise
-        except BackendError:
-            return
 
     def _measured(self, case: Case, share: Share) -> Record:
         primary_only = is_primary_only(share)
@@ -265,6 +256,19 @@ class Measurer:
             "verified_after": True,
             "verified_on_another_source": ready.unlike is not None,
         }
+
+
+@contextmanager
+def _left_to_the_measurement() -> Iterator[None]:
+    """Around what a measurement does once more: what a backend cannot do, that tells; a lost device cannot
+    wait.
+    """
+    try:
+        yield
+    except DeviceLost:
+        raise
+    except BackendError:
+        return
 
 
 def reason_of(error: BaseException) -> str:

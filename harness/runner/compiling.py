@@ -11,7 +11,9 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import suppress
 
 from backends import REGISTRY
 from harness.cpuinfo import usable_cores
@@ -32,7 +34,6 @@ _log = logging.getLogger(__name__)
 
 _Key = tuple[str, int]
 """A backend's name and its device's number."""
-_Work = queue.SimpleQueue[Case]
 
 
 def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int, int], None]) -> None:
@@ -52,12 +53,11 @@ def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int,
     if len(helpers) < LEAST:
         return
     done: queue.SimpleQueue[bool] = queue.SimpleQueue()
-    waiting = {key: _queue_of(found) for key, found in work.items()}
     at_work: list[tuple[Worker, threading.Thread]] = []
     try:
         for name, device in helpers:
             worker = Worker(plan.classes.get(name, name), device, plan.for_worker(), plan.held)
-            told = worker, waiting[name, device], done, plan.suite.measure.limit_s
+            told = worker, work[name, device], done, plan.suite.measure.limit_s
             at_work.append((worker, threading.Thread(target=_compile_each, args=told)))
             at_work[-1][1].start()
         compiled, left = 0, len(at_work)
@@ -74,7 +74,7 @@ def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int,
             thread.join()
 
 
-def _compile_each(worker: Worker, work: _Work, done: queue.SimpleQueue[bool], limit_s: float) -> None:
+def _compile_each(worker: Worker, work: deque[Case], done: queue.SimpleQueue[bool], limit_s: float) -> None:
     """Has a worker compile what is left of the work of its device, and ends it; tells True after each case,
     False at the end.
     """
@@ -90,16 +90,14 @@ def _compile_each(worker: Worker, work: _Work, done: queue.SimpleQueue[bool], li
         done.put(False)
 
 
-def _taken(work: _Work) -> Iterator[Case]:
-    while True:
-        try:
-            case = work.get_nowait()
-        except queue.Empty:
-            return
-        yield case
+def _taken(work: deque[Case]) -> Iterator[Case]:
+    """What is left, which other threads take from, too."""
+    with suppress(IndexError):
+        while True:
+            yield work.popleft()
 
 
-def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, list[Case]]:
+def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, deque[Case]]:
     """The cases with kernels of ours, by device; of those that differ in what has no influence on a kernel
     the first.
     """
@@ -109,10 +107,10 @@ def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, list[Case]]:
         if entry and entry.role in ("opencl", "cuda") and case not in plan.skipped:
             of_device = found.setdefault((case.backend, case.device), {})
             of_device.setdefault((case.problem, case.variant), case)
-    return {key: list(of_device.values()) for key, of_device in found.items()}
+    return {key: deque(of_device.values()) for key, of_device in found.items()}
 
 
-def _helpers(plan: RunPlan, work: dict[_Key, list[Case]]) -> Iterator[_Key]:
+def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
     """The device of each process: in turn, as long as there are cores, memory and cases enough."""
     import psutil
 
@@ -130,10 +128,3 @@ def _helpers(plan: RunPlan, work: dict[_Key, list[Case]]) -> Iterator[_Key]:
 def _fitting(kind: str, memory_bytes: int) -> int:
     """How many processes may hold a context of a device."""
     return MOST if kind == "cpu" or not memory_bytes else memory_bytes // DEVICE_BYTES
-
-
-def _queue_of(cases: Sequence[Case]) -> _Work:
-    work: _Work = queue.SimpleQueue()
-    for case in cases:
-        work.put(case)
-    return work

@@ -77,12 +77,10 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
     case = Case.from_json(request["case"])
     try:
-        if "prepare" in request:
-            measurer.prepare(case)
-            return {"record": Record(case, "ok", "prepared").to_json(), "last": False}
-        if "compile" in request:
-            measurer.compile(case)
-            return {"record": Record(case, "ok", "compiled").to_json(), "last": False}
+        for asked, do in (("prepare", measurer.prepare), ("compile", measurer.compile)):
+            if asked in request:
+                do(case)
+                return {"record": Record(case, "ok", f"{asked}d").to_json(), "last": False}
         share = {name: Budget(**budget) for name, budget in request["share"].items()}
         record = measurer.measure(case, share)
     except Exception as error:
