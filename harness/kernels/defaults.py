@@ -30,6 +30,8 @@ _LOAD_BYTES = 16
 _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
+_NARROW = 2
+"""Up to this size of an element, in bytes, the neighbours of three channels come by aligned loads."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -134,7 +136,9 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
             cache_hint=possible_hint("streaming_stores", problem, width * problem.element.itemsize, device),
         )
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
-    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
+    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012). A pixel of three
+    # channels is no single load: two aligned ones take the place of six, which is faster for narrow elements
+    # and slower for wide ones (sweep-filters).
     variant = LaplaceVariant(
         border_code="mapped",
         stencil="paired" if problem.dtype == "uint8" else "symmetric",
@@ -143,6 +147,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         loads_in_flight=4,
         group_width=32,
         group_height=4,
+        pixels="aligned" if problem.channels == 3 and problem.element.itemsize <= _NARROW else "global",
         cache_hint=default_hint(problem, _LOAD_BYTES, device),
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
