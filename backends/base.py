@@ -198,7 +198,7 @@ class Backend(ABC):
             seconds: in which it will be; for so long a gate holds that opens by the clock.
         """
 
-    def _compile(self, problem: Problem, variant: Variant) -> None:  # noqa: B027 - libraries are compiled
+    def _compile(self, problem: Problem, variant: Variant) -> None:  # noqa: B027 - most have nothing to
         """See :meth:`compile`."""
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,6 +13,8 @@ from backends.common.caches import use_writable_caches
 from backends.errors import BackendUnavailable
 from harness.devices import DeviceInfo
 from harness.explain import extra
+from harness.problems import Problem, Reduction
+from harness.variants.axes import Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Entry:
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
     ``narrow_sums``: the types that its plain call adds without widening; it is measured so, too.
+    ``compiles``: what of a problem and a variant its compiled code is for, where the harness or the library
+    compiles it and keeps it on disk, so that one process can compile it for another; None where neither does.
     """
 
     name: str
@@ -36,11 +40,20 @@ class Entry:
     by_hand: str = ""
     by_default: bool = True
     narrow_sums: tuple[str, ...] = ()
+    compiles: Callable[[Problem, Variant], Hashable] | None = None
 
     @property
     def remedy(self) -> str:
         """How to install what it needs."""
         return self.by_hand or extra(self.name)
+
+
+def _each(problem: Problem, variant: Variant) -> Hashable:
+    return problem, variant
+
+
+def _each_type(problem: Problem, _: Variant) -> Hashable:
+    return problem.dtype if isinstance(problem, Reduction) else problem
 
 
 _BUILD_PYCUDA = f"{extra('cuda')}, then python -m backends.cuda.install_pycuda"
@@ -65,6 +78,7 @@ REGISTRY: dict[str, Entry] = {
             "opencl",
             "hand-written OpenCL C through pyopencl",
             packages=_POCL,
+            compiles=_each,
         ),
         Entry(
             "cuda",
@@ -73,6 +87,7 @@ REGISTRY: dict[str, Entry] = {
             "hand-written CUDA C++ through pycuda",
             packages=("pycuda", *_NVRTC, *_CUPTI),
             by_hand=_BUILD_PYCUDA,
+            compiles=_each,
         ),
         Entry(
             "cupy",
@@ -81,6 +96,7 @@ REGISTRY: dict[str, Entry] = {
             "CuPy's own reductions and filters",
             packages=("cupy*", *_CUPTI),
             narrow_sums=("float32",),
+            compiles=_each,
         ),
         Entry(
             "cupy_no_cub",
@@ -90,6 +106,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("cupy*", *_CUPTI),
             by_default=False,
             narrow_sums=("float32",),
+            compiles=_each,
         ),
         Entry(
             "pyopencl_array",
@@ -98,6 +115,7 @@ REGISTRY: dict[str, Entry] = {
             "pyopencl.array's reductions",
             packages=_POCL,
             by_default=False,
+            compiles=_each,
         ),
         Entry(
             "pycuda_array",
@@ -107,6 +125,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("pycuda", *_NVRTC, *_CUPTI),
             by_hand=_BUILD_PYCUDA,
             by_default=False,
+            compiles=_each,
         ),
         Entry(
             "cub",
@@ -115,6 +134,7 @@ REGISTRY: dict[str, Entry] = {
             "CUB's reductions in C++",
             packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
             narrow_sums=("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32"),
+            compiles=_each_type,
         ),
         Entry(
             "cuda_compute",
@@ -177,6 +197,7 @@ REGISTRY: dict[str, Entry] = {
             "Halide's filter by OpenCL: a second witness of the ratio",
             packages=("halide", *_POCL),
             by_default=False,
+            compiles=_each,
         ),
         Entry(
             "halide_cuda",
@@ -185,6 +206,7 @@ REGISTRY: dict[str, Entry] = {
             "Halide's filter by CUDA, of the same schedule",
             packages=("halide", *_NVRTC, *_CUPTI),
             by_default=False,
+            compiles=_each,
         ),
     )
 }

@@ -17,6 +17,7 @@ from harness.devices import Array, KernelTimes, KnownDeviation, ResultLocation
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import LibraryVariant, Variant
 
+_SEED = 1
 _TOLD: dict[KnownDeviation, str] = {
     "nan": "a NaN may be passed over, not propagated",
     "nan_count": "a NaN may not be counted",
@@ -73,6 +74,13 @@ class LibraryBackend(Backend):
 
     def default_variant(self, problem: Problem) -> Variant:
         return LibraryVariant()
+
+    def _compile(self, problem: Problem, variant: Variant) -> None:
+        # A library compiles what a call needs before the first one, or in it.
+        source = self.upload(problem.pack(problem.make_source(_SEED)))
+        with self.prepare(problem, variant, [source]) as prepared:
+            prepared.enqueue(0)
+            self.synchronize()
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         """Why the library cannot run this reduction; None when it can."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -54,9 +55,10 @@ class CubBackend(DriverBackend):
         assert isinstance(problem, Reduction)
         assert isinstance(variant, LibraryVariant)
         self._activate()
-        total = problem.total if variant.accumulator == "wide" else problem.narrower_accumulator
-        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem.dtype, total))
-        reduce = getattr(library, f"reduce_{problem.op}")
+        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem))
+        is_narrow = variant.accumulator == "element"
+        total = problem.narrower_accumulator if is_narrow else problem.total
+        reduce = getattr(library, "reduce_narrow_sum" if is_narrow else f"reduce_{problem.op}")
         types = {"element": problem.dtype, "total": total, "count": "uint64"}
         accumulator = types[_ANSWERS[problem.op]]
         answer = self._new((len(problem.parts.fields),), np.dtype(accumulator))
@@ -85,9 +87,11 @@ class CubBackend(DriverBackend):
         return "CUB has no filters"
 
 
-def macros(dtype: str, total: str) -> dict[str, str]:
-    """What CUB's reductions are compiled with for elements and sums of these types."""
-    return {"ELEMENT": nvcc.C_TYPES[dtype], "TOTAL": nvcc.C_TYPES[total]}
+def macros(problem: Reduction) -> dict[str, str]:
+    """What CUB's reductions are compiled with, the same for all of a type."""
+    narrow = replace(problem, op="sum").narrower_accumulator or problem.total
+    types = {"ELEMENT": problem.dtype, "TOTAL": problem.total, "NARROW": narrow}
+    return {name: nvcc.C_TYPES[dtype] for name, dtype in types.items()}
 
 
 def _run(function: Any, *arguments: Any) -> None:

@@ -1,7 +1,8 @@
 // CUB's device-wide reductions of one element type, as C functions that the backend calls through ctypes.
 //
-// Compiled with -DELEMENT=... (type of the elements) and -DTOTAL=... (type of their sum). As with every function of
-// CUB, a call without scratch memory says only how many bytes of it are needed.
+// Compiled with -DELEMENT=... (type of the elements), -DTOTAL=... (type of their sum and product) and -DNARROW=... (the
+// type that a program adds them in which does not widen). As with every function of CUB, a call without scratch memory
+// says only how many bytes of it are needed.
 #include <cub/device/device_reduce.cuh>
 #include <cuda/std/functional>
 #include <cuda/std/limits>
@@ -45,6 +46,10 @@ int reduce_max(ARGUMENTS(ELEMENT)) {
 }
 
 int reduce_sum(ARGUMENTS(TOTAL)) {
+  return cub::DeviceReduce::Sum(scratch, *scratch_bytes, source, answer, length, stream);
+}
+
+int reduce_narrow_sum(ARGUMENTS(NARROW)) {
   return cub::DeviceReduce::Sum(scratch, *scratch_bytes, source, answer, length, stream);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from contextlib import suppress
@@ -104,8 +105,13 @@ class Watcher:
 
 
 def _undecided(progress: Progress) -> str:
-    """How many verdicts are not settled yet; empty in the first round, and where there are none."""
-    return f"{progress.undecided} of {progress.problems} undecided" if progress.problems else ""
+    """How many verdicts are not settled yet, and how long further rounds may go on for them; empty in the
+    first round, and where there are none.
+    """
+    if not progress.problems:
+        return ""
+    left = f", at most {math.ceil(progress.left_s)} s more" if progress.left_s else ""
+    return f"{progress.undecided} of {progress.problems} undecided{left}"
 
 
 def _bar(on: Console) -> Bar:

@@ -1,9 +1,10 @@
-"""Compiles the kernels of a run on all cores before anything is measured.
+"""Compiles what a run measures on all cores before anything is measured.
 
-A kernel compiles for a tenth of a second or more and runs for microseconds, so a run of many variants would
-compile most of its time: one kernel after the other in each worker. Here several processes a device share
-that. What they compile stays in the caches on disk, which the drivers, PoCL and
-:mod:`backends.cuda.nvrtc` keep; the workers find it there. They end before the first measurement.
+A kernel of ours compiles for a tenth of a second or more, one of CUB's or CuPy's for seconds, and each runs
+for microseconds, so a run would compile most of its time: one after the other in each worker. Here several
+processes a device share that. What they compile stays in the caches on disk, which the drivers, PoCL,
+libraries, :mod:`backends.cuda.nvrtc` and :mod:`backends.cuda.nvcc` keep; the workers find it there. They end
+before the first measurement.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import logging
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress
 
 from backends import REGISTRY
@@ -22,7 +23,8 @@ from harness.runner.plan import RunPlan
 from harness.runner.worker_process import Worker, WorkerFailed
 
 FEWEST_CASES = 8
-"""Cases a process, as starting one takes as long as compiling some kernels."""
+"""Cases of ours a process, as starting one takes as long as compiling some kernels. A library's take longer.
+"""
 LEAST, MOST = 4, 16
 """Processes: fewer are no faster than the workers, which compile beside each other, too; more would wait for
 the disk and the driver.
@@ -37,14 +39,13 @@ _Key = tuple[str, int]
 
 
 def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int, int], None]) -> None:
-    """Compiles the kernels of these cases of a plan, each once; does nothing where they are too few, or the
-    cores.
+    """Compiles what these cases of a plan need, each once; does nothing where they are too few, or the cores.
 
     A process that fails is not replaced: the worker that comes to its case fails, too, and reports it.
 
     Args:
         plan: says which devices there are, and how workers are started.
-        cases: of the plan; those of libraries are left alone.
+        cases: of the plan; those that nothing is compiled for (``compiles`` of the registry) are left alone.
         progress: called with how many cases are done, and how many there are.
     """
     work = _by_device(plan, cases)
@@ -98,15 +99,13 @@ def _taken(work: deque[Case]) -> Iterator[Case]:
 
 
 def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, deque[Case]]:
-    """The cases with kernels of ours, by device; of those that differ in what has no influence on a kernel
-    the first.
-    """
-    found: dict[_Key, dict[object, Case]] = {}
+    """The cases that something is compiled for, by device; of those with the same code the first."""
+    found: dict[_Key, dict[Hashable, Case]] = {}
     for case in cases:
         entry = REGISTRY.get(case.backend)
-        if entry and entry.role in ("opencl", "cuda") and case not in plan.skipped:
+        if entry and entry.compiles and case not in plan.skipped:
             of_device = found.setdefault((case.backend, case.device), {})
-            of_device.setdefault((case.problem, case.variant), case)
+            of_device.setdefault(entry.compiles(case.problem, case.variant), case)
     return {key: deque(of_device.values()) for key, of_device in found.items()}
 
 
@@ -115,7 +114,7 @@ def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
     import psutil
 
     most = {(d.backend, d.index): _fitting(d.kind, d.memory_bytes) for d in plan.devices}
-    wanted = {key: min(len(found) // FEWEST_CASES, most.get(key, MOST)) for key, found in work.items()}
+    wanted = {key: min(len(found) // _fewest(key[0]), most.get(key, MOST)) for key, found in work.items()}
     left = min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)
     while left and any(wanted.values()):
         for key in work:
@@ -123,6 +122,11 @@ def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
                 wanted[key] -= 1
                 left -= 1
                 yield key
+
+
+def _fewest(backend: str) -> int:
+    """Cases that are worth a process."""
+    return 1 if REGISTRY[backend].role == "library" else FEWEST_CASES
 
 
 def _fitting(kind: str, memory_bytes: int) -> int:

@@ -38,10 +38,12 @@ LIMIT_SHARE = 4
 class Progress:
     """Where a run is, told between two measurements.
 
-    ``done`` of ``total`` trials (a case in one round) are over; ``last`` is the latest record (None before
-    the first), ``next`` the case that comes now (None at the end). ``undecided`` of ``problems`` had no
-    settled verdict when the round began; both are 0 in the first. Before the first measurement ``compiled``
-    of ``to_compile`` cases have their kernels; both are 0 later.
+    ``done`` of ``total`` trials (a case in the first round of a process) are over; further rounds, of which
+    most are never needed, are not counted. ``last`` is the latest record (None before the first), ``next``
+    the case that comes now (None at the end). ``undecided`` of ``problems`` had no settled verdict when the
+    round began; both are 0 in the first. ``left_s``: seconds in which further rounds of the process may still
+    begin; 0 in a first round, and where nothing but verdicts ends them. Before the first measurement
+    ``compiled`` of ``to_compile`` cases have their kernels; both are 0 later.
     """
 
     done: int
@@ -50,6 +52,7 @@ class Progress:
     next: Case | None
     undecided: int = 0
     problems: int = 0
+    left_s: float = 0.0
     compiled: int = 0
     to_compile: int = 0
 
@@ -128,16 +131,17 @@ class _Run:
             self._screening.remember()
 
     def _compile(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
+        total = self._to_count(left)
+
         def tell(compiled: int, to_compile: int) -> None:
-            coming = left[0].case
-            progress(Progress(0, len(left), None, coming, compiled=compiled, to_compile=to_compile))
+            progress(Progress(0, total, None, left[0].case, compiled=compiled, to_compile=to_compile))
 
         compile_ahead(self._plan, (trial.case for trial in left if not self._is_over(trial.case)), tell)
 
     def _measure_each(self, left: Sequence[Trial], progress: Callable[[Progress], None]) -> None:
         last: Record | None = None
-        done = 0
-        known = (0, 0)
+        done, total = 0, self._to_count(left)
+        known, left_s = (0, 0), 0.0
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
                 with Pool(self._plan, shared) as pool:
@@ -146,17 +150,28 @@ class _Run:
                         enough = self._enough(of_round)
                         if of_round[0].round:
                             known = self._known.undecided(self._plan.cases)
+                        left_s = self._left_s(of_round[0])
                         for _, beside in groupby(of_round, key=lambda trial: problem_of(trial.case)):
                             of_problem = list(beside)
                             for trial in of_problem:
-                                progress(Progress(done, len(left), last, trial.case, *known))
+                                progress(Progress(done, total, last, trial.case, *known, left_s))
                                 if trial is of_problem[0]:
                                     self._prepare(pool, of_problem)
                                 last = self._try(pool, trial, trial.case in enough) or last
-                                done += 1
+                                done += self._begins_process(trial)
         if known[1]:
             known = self._known.undecided(self._plan.cases)
-        progress(Progress(len(left), len(left), last, None, *known))
+        progress(Progress(total, total, last, None, *known))
+
+    def _to_count(self, left: Sequence[Trial]) -> int:
+        """Trials that are measured whatever verdicts there are."""
+        return sum(map(self._begins_process, left))
+
+    def _left_s(self, trial: Trial) -> float:
+        """Seconds in which further rounds of a trial's process may begin; see :class:`Progress`."""
+        end = self._ends.get(trial.process, math.inf)
+        now = time.monotonic() - self._began_at
+        return max(0.0, end - now) if trial.round % self._rounds and math.isfinite(end) else 0.0
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares a problem the first time that a process comes to it."""

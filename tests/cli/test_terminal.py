@@ -246,3 +246,11 @@ def test_progress_elsewhere_tells_of_a_further_round_once(capsys: pytest.Capture
         "[ 4/10] all cases once more, round 3",
         "[ 6/10] numpy:0 minmax int32 50x40: failed: lost",
     ]
+
+
+def test_progress_tells_how_long_further_rounds_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    again = Record(CASE, "ok", clocks={"queue": Samples((2e-6,))}).in_block(0, 1)
+    with Watcher() as watcher:
+        watcher(Progress(5, 10, again, CASE, 3, 8, 41.2))
+    said = "[ 5/10] all cases once more, round 2: 3 of 8 undecided, at most 42 s more\n"
+    assert capsys.readouterr().err == said

@@ -67,6 +67,15 @@ def test_a_worker_goes_on_in_a_fresh_context(any_device: DeviceInfo) -> None:
         worker.kill()
 
 
+def test_what_is_compiled_ahead_computes(any_device: DeviceInfo) -> None:
+    with opened(any_device) as backend:
+        problem = some_problem(backend)
+        source = problem.make_source(3)
+        for variant in 2 * [backend.default_variant(problem)]:
+            backend.compile(problem, variant)
+            assert not wrong(problem, backend.compute(problem, source, variant), source)
+
+
 def test_close_twice(any_device: DeviceInfo) -> None:
     with opened(any_device) as backend:
         assert backend.device == any_device

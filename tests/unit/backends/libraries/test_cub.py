@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends import Backend
+from backends import REGISTRY, Backend
 from backends.cuda import nvcc, nvrtc
 from backends.errors import BackendError, BackendUnavailable
 from harness.problems import Reduction
@@ -41,9 +41,12 @@ class FakeCub:
             values = {
                 "minmax": (elements.min(), elements.max()),
                 "sum": (elements.sum(),),
+                "narrow_sum": (elements.sum(),),
+                "min": (elements.min(),),
                 "count_nonzero": (np.count_nonzero(elements),),
             }[op]
-            dtype = {"minmax": "int16", "sum": "int64", "count_nonzero": "uint64"}[op]
+            wide = {"sum": "int64", "narrow_sum": "int32", "count_nonzero": "uint64"}
+            dtype = wide.get(op, "int16")
             seen(answer.value, dtype, (len(values),))[:] = values
             return self.status
 
@@ -80,15 +83,37 @@ def test_the_functions_get_what_they_take(backend: Backend, compiled: FakeCub, o
     problem = Reduction(op, "int16", words.shape)
     assert backend.reduce(op, words) == problem.reference(words)
     assert compiled.streams == {77}
-    assert compiled.macros == {"ELEMENT": "short", "TOTAL": "long long"}
+    assert compiled.macros == {"ELEMENT": "short", "TOTAL": "long long", "NARROW": "int"}
 
 
-def test_narrow_sums_are_added_in_32_bits(backend: Backend, compiled: FakeCub) -> None:
-    problem = Reduction("sum", "uint16", (2, 3))
-    uploaded = [backend.upload(problem.make_source(1))]
+def test_narrow_sums_are_added_in_32_bits(backend: Backend) -> None:
+    words = np.array([2**14, 2**15 - 1, 7], np.int16)
+    problem = Reduction("sum", "int16", (3,))
+    uploaded = [backend.upload(words)]
     with backend.prepare(problem, LibraryVariant(accumulator="element"), uploaded) as prepared:
-        assert prepared.accumulator == "uint32"
-    assert compiled.macros == {"ELEMENT": "unsigned short", "TOTAL": "unsigned int"}
+        assert prepared.accumulator == "int32"
+        prepared.enqueue(0)
+        assert prepared.result() == words.sum()
+
+
+def test_all_of_a_type_is_compiled_at_once(backend: Backend, compiled: FakeCub) -> None:
+    found = []
+    for op in ("min", "sum", "count_nonzero"):
+        backend.compile(Reduction(op, "int16", (5,)), LibraryVariant())
+        found.append(compiled.macros)
+    assert found[0] == found[1] == found[2]
+    key = REGISTRY["cub"].compiles
+    assert key is not None
+    assert len({key(Reduction(op, "int16", (5,)), LibraryVariant()) for op in ("min", "sum")}) == 1
+
+
+def test_types_without_a_narrower_one() -> None:
+    """Their narrow sum, which nobody calls, is the wide one."""
+    for dtype, name in (("float64", "double"), ("int64", "long long")):
+        assert cub.macros(Reduction("minmax", dtype, (5,)))["NARROW"] == name
+
+
+def test_refusal_of_narrow_sums(backend: Backend) -> None:
     said = backend.unsupported(Reduction("sum", "int64", (5,)), LibraryVariant(accumulator="element"))
     assert said == "this library adds sum int64 5 in no narrower type than our kernels"
 
@@ -115,6 +140,6 @@ def test_every_function_compiles(dtype: str) -> None:
         nvcc.version()
     except BackendUnavailable as missing:
         pytest.skip(str(missing))
-    library = nvcc.load_library(cub.SOURCE, 90, cub.macros(dtype, "int64"))
-    for op in ("min", "max", "minmax", "sum", "count_nonzero"):
+    library = nvcc.load_library(cub.SOURCE, 90, cub.macros(Reduction("sum", dtype, (5,))))
+    for op in ("min", "max", "minmax", "sum", "narrow_sum", "product", "count_nonzero"):
         assert isinstance(getattr(library, f"reduce_{op}"), ctypes._CFuncPtr)  # type: ignore[attr-defined]

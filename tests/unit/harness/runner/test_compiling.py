@@ -38,7 +38,9 @@ def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of_fakes(cases: list[Case], **options: Any) -> RunPlan:
-    return planned(cases, classes=dict.fromkeys(("opencl", "cuda", "cub"), CLASSES["fake"]), **options)
+    return planned(
+        cases, classes=dict.fromkeys(("opencl", "cuda", "cub", "cupy", "npp"), CLASSES["fake"]), **options
+    )
 
 
 def compiled(path: Path) -> list[str]:
@@ -66,10 +68,19 @@ def test_each_kernel_is_compiled_once_before_anything_is_measured(tmp_path: Path
     assert not any(state.to_compile for state in told[len(states) :])
 
 
-def test_libraries_and_what_is_skipped_are_left_alone(diary: Path) -> None:
-    library = [replace(case, backend="cub") for case in CASES[:4]]
+def test_what_compiles_nothing_or_is_skipped_is_left_alone(diary: Path) -> None:
+    library = [replace(case, backend="npp") for case in CASES[:4]]
     told_of(of_fakes([*library, *OURS], skipped={OURS[0]: "too large"}))
     assert compiled(diary) == sorted(f"compiled {case.problem.op}" for case in OURS[1:])  # type: ignore[union-attr]
+
+
+def test_a_library_s_compiled_code_may_serve_many_cases(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
+    """All of CUB for a type is one compilation; CuPy compiles each function, and each is worth a process."""
+    monkeypatch.setattr(compiling, "FEWEST_CASES", 9)
+    found = [replace(case, backend=name) for case in CASES[:4] for name in ("cub", "cupy")]
+    told_of(of_fakes(found))
+    ops = [case.problem.op for case in CASES[:4]]  # type: ignore[union-attr]
+    assert compiled(diary) == sorted(f"compiled {op}" for op in [ops[0], *ops])
 
 
 @pytest.mark.parametrize("scarce", ["cores", "memory", "cases"])

@@ -130,7 +130,20 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_rounds(
     found = run(tmp_path, planned(CASES[:2], **TWICE), told)
     assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 1, 3, 4, 5]
     assert [trial.block for trial in found.trials if trial.case == CASES[1]] == list(range(6))
-    assert [(step.done, step.total) for step in told] == [(i, 12) for i in range(13)]
+    # Only the first rounds of the two processes are counted: how many further ones there are nobody knows.
+    assert [(step.done, step.total) for step in told] == [
+        (min(i, 2) + max(0, min(i - 6, 2)), 4) for i in range(13)
+    ]
+    assert {step.left_s for step in told} == {0.0}
+
+
+def test_how_long_further_rounds_go_on_is_told(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    run(tmp_path, planned(CASES[:1], **TWICE, budget=30.0), told)
+    times = [step.left_s for step in told]
+    assert times[0] == times[3] == 0.0
+    assert 30 > times[1] > times[2] > 0
+    assert 30 > times[4] > times[5] > 0
 
 
 def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
