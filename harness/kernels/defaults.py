@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import default_hint, possible_hint
+from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import laplace_groups, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
@@ -17,9 +17,11 @@ from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
     BandwidthVariant,
+    CacheHint,
     Dialect,
     LaplaceVariant,
     LaunchVariant,
+    Pixels,
     ReductionVariant,
     Variant,
     group_items,
@@ -31,7 +33,9 @@ _CPU_VECTOR_BYTES = 64
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
 _NARROW = 2
-"""Up to this size of an element, in bytes, the neighbours of three channels come by aligned loads."""
+"""Up to this size of an element, in bytes, aligned loads are not too wide."""
+_NO_LOAD = 3
+"""Channels whose pixel is no single load."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -136,9 +140,8 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
             cache_hint=possible_hint("streaming_stores", problem, width * problem.element.itemsize, device),
         )
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
-    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012). A pixel of three
-    # channels is no single load: two aligned ones take the place of six, which is faster for narrow elements
-    # and slower for wide ones (sweep-filters).
+    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
+    hint = default_hint(problem, _LOAD_BYTES, device)
     variant = LaplaceVariant(
         border_code="mapped",
         stencil="paired" if problem.dtype == "uint8" else "symmetric",
@@ -147,8 +150,8 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         loads_in_flight=4,
         group_width=32,
         group_height=4,
-        pixels="aligned" if problem.channels == 3 and problem.element.itemsize <= _NARROW else "global",
-        cache_hint=default_hint(problem, _LOAD_BYTES, device),
+        pixels=_pixels(problem, hint, device),
+        cache_hint=hint,
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
     # on an H200 a tenth faster at 256x256 and 512x512 (reports/examples, sweep-small-filters).
@@ -157,6 +160,19 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
     return next(taller, variant)
+
+
+def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
+    """How the neighbours of an item's own elements come. A pixel of three channels is no single load.
+
+    Two aligned loads in place of six are faster where an image passes the cache, on an H200 up to an eighth;
+    slower where it stays there with its result, and for wide elements (reports/examples, sweep-filters and
+    sweep-aligned).
+    """
+    stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
+    passes = hint == "streaming_stores" or not stays
+    is_narrow = problem.element.itemsize <= _NARROW
+    return "aligned" if problem.channels == _NO_LOAD and is_narrow and passes else "global"
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:

@@ -159,6 +159,22 @@ def climbed(name: str, last: int) -> tuple[float, ...]:
     return tuple(found[side][place] for side in OWN for place in (0, last))
 
 
+def of_yan2011() -> tuple[float, ...]:
+    """Its cases, the contexts of ours, and today's form of minmax in each API."""
+    rows = where(table("h200-yan2011"), purpose="compare", status="ok")
+    counts = where(rows, backend=OWN)["queue_blocks"].map(len)
+    form = where(rows, problem="minmax uint8 2560x2560")
+    form = form[form["variant"].str.endswith(" alternating")].set_index("backend")["queue"] * 1e6
+    return len(rows), *ends(counts), *(form[side] for side in OWN)
+
+
+def verdicts(name: str) -> list[int]:
+    """How many comparisons there are, *same* and *ambiguous*; there is no other."""
+    found = ratios(name)["verdict"].value_counts()
+    assert set(found.index) == {"same", "ambiguous"}
+    return [int(found.sum()), int(found["same"]), int(found["ambiguous"])]
+
+
 def selftested() -> tuple[int, ...]:
     """Comparisons of each device with itself, none of them false: all, same, ambiguous."""
     text = (FOLDER / "h200-selftest.txt").read_text(encoding="utf-8")
@@ -501,14 +517,24 @@ FIGURES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
         "from {:.1f} us to {:.1f} us in OpenCL and from {:.1f} to {:.1f} in CUDA.",
         lambda: climbed("h200-yan2011", 8),
     ),
-    (RESULTS, "Today's form takes {:.2f} and {:.2f}.", lambda: climbed("h200-yan2011", -1)[1::2]),
+    (RESULTS, "({} cases, {} to {} contexts): minmax", lambda: of_yan2011()[:3]),
+    (RESULTS, "Today's form takes {:.2f} and {:.2f}.", lambda: of_yan2011()[3:]),
+    (
+        RESULTS,
+        "Of {} comparisons of OpenCL with CUDA {} are *same* and {} *ambiguous*.",
+        lambda: verdicts("h200-yan2011"),
+    ),
     (
         RESULTS,
         "than CUB by {:.2f} in the geometric mean (at least {:.2f}), PyTorch by {:.2f} ({:.2f}), CuPy by "
-        "{:.2f} ({:.2f}), NPP by {:.2f} ({:.2f}), `pycuda.gpuarray` by {:.2f}, `pyopencl.array` by {:.2f}, "
-        "OpenCV's OpenCL path by {:.0f}.",
+        "{:.2f} ({:.2f}), NPP by {:.2f} ({:.2f}), OpenCV's CUDA module by {:.2f} ({:.2f}), "
+        "`pycuda.gpuarray` by {:.2f}, `pyopencl.array` by {:.2f}, OpenCV's OpenCL path by {:.0f}.",
         lambda: (
-            *(v for name in ("cub", "torch", "cupy", "npp") for v in lead("h200-yan2011", name)),
+            *(
+                v
+                for name in ("cub", "torch", "cupy", "npp", "opencv_cuda")
+                for v in lead("h200-yan2011", name)
+            ),
             *(lead("h200-yan2011", name)[0] for name in ("pycuda_array", "pyopencl_array", "opencv_opencl")),
         ),
     ),

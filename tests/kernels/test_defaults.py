@@ -218,6 +218,40 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
 
 
 @pytest.mark.parametrize(
+    ("dtype", "side", "pixels"),
+    [
+        ("uint8", 1280, "global"),
+        ("uint8", 2560, "aligned"),
+        ("uint8", 8192, "aligned"),
+        ("int16", 1280, "global"),
+        ("int16", 2560, "aligned"),
+        ("float32", 8192, "global"),
+    ],
+)
+def test_three_channels_have_aligned_neighbours_past_the_cache(dtype: str, side: int, pixels: str) -> None:
+    problem = Laplace("eight", "wrap", "laplacian", dtype, side, side, 3)
+    variant = default_variant(problem, H200)
+    assert isinstance(variant, LaplaceVariant)
+    assert variant.pixels == pixels
+    assert violations(variant, problem, H200) == []
+    for channels in (1, 4):
+        other = default_variant(replace(problem, channels=channels), H200)
+        assert isinstance(other, LaplaceVariant)
+        assert other.pixels == "global"
+
+
+def test_portable_kernels_cannot_keep_a_source_and_change_later() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 2560, 2560, 3)
+    found = [
+        default_variant(replace(problem, height=side, width=side), H200, "portable") for side in (2560, 8192)
+    ]
+    assert [variant.pixels for variant in found if isinstance(variant, LaplaceVariant)] == [
+        "global",
+        "aligned",
+    ]
+
+
+@pytest.mark.parametrize(
     "changes", [{"compute_capability": 0}, {"compute_capability": 75}, {"cache_bytes": 0}], ids=str
 )
 def test_only_a_gpu_that_can_keep_a_part_is_asked_to(changes: dict[str, int]) -> None:
