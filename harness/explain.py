@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import reprlib
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,6 +17,8 @@ _Loc = Sequence[int | str]
 _SHORT = reprlib.Repr()
 """Writes what somebody else's file holds, however deep or long it is."""
 _SHORT.maxstring = _SHORT.maxother = 200
+_COMPARING = ("compare", "compare-cuda")
+"""The environments of tox that run `harness run`."""
 _MOST_MISTAKES = 100
 """That are told one by one."""
 
@@ -30,6 +34,13 @@ def unknown(what: str, value: object, known: Iterable[object]) -> str:
 def extra(name: str) -> str:
     """How to install what an extra brings. The project is on no package index: its checkout is installed."""
     return f"in a checkout of the harness, pip install '.[{name}]'"
+
+
+def going_on(path: object) -> str:
+    """How to go on with a run file. In an environment of tox the command is not on the user's PATH."""
+    name = os.environ.get("TOX_ENV_NAME", "")
+    command = f"python -m tox -e {name} --" if name in _COMPARING else "harness run"
+    return f"`{command} --resume {shlex.quote(str(path))}` goes on"
 
 
 def mistakes(

@@ -17,6 +17,7 @@ from rich.progress import Progress as Bar
 
 from harness.cli.mistakes import MistakeError
 from harness.cli.terminal import complain, console
+from harness.explain import going_on
 from harness.results.record import Case, Record
 from harness.results.runfile import Run
 from harness.runner import session
@@ -40,7 +41,7 @@ def measure(plan: RunPlan, path: Path, resuming: bool) -> Run:
         if path.exists():
             # The terminal may be gone.
             with suppress(OSError):
-                complain(f"stopped; `harness run --resume {shlex.quote(str(path))}` goes on")
+                complain(f"stopped; {going_on(path)}")
         raise
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
+from harness.explain import going_on
 from harness.results.merge import merged
 from harness.results.record import FORMAT, Record
 from harness.results.schema import check_benchmarks, read
@@ -194,7 +195,7 @@ class RunWriter:
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            how = f"{error.strerror}; make room, then `harness run --resume {self.path}` goes on"
+            how = f"{error.strerror}; make room, then {going_on(self.path)}"
             raise OSError(error.errno, how, str(self.path)) from error
 
 

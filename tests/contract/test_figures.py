@@ -163,9 +163,9 @@ def of_yan2011() -> tuple[float, ...]:
     """Its cases, the contexts of ours, and today's form of minmax in each API."""
     rows = where(table("h200-yan2011"), purpose="compare", status="ok")
     counts = where(rows, backend=OWN)["queue_blocks"].map(len)
-    form = where(rows, problem="minmax uint8 2560x2560")
-    form = form[form["variant"].str.endswith(" alternating")].set_index("backend")["queue"] * 1e6
-    return len(rows), *ends(counts), *(form[side] for side in OWN)
+    of_one = where(rows, problem="minmax uint8 2560x2560")
+    form = of_one[of_one["variant"].str.endswith(" alternating")].set_index("backend")["queue"]
+    return len(rows), *ends(counts), *(float(form[side]) * 1e6 for side in OWN)
 
 
 def verdicts(name: str) -> list[int]:

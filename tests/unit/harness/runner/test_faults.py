@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from backends import available
+from harness.explain import going_on
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
@@ -170,6 +171,15 @@ def test_a_run_that_is_told_to_end_says_how_to_go_on_and_leaves_nothing(
     assert not list(temporary.iterdir())
     assert harness("run", "--resume", "my run.jsonl").code == 0
     assert len(load_run("my run.jsonl").records) == len(OPS)
+
+
+def test_how_to_go_on_is_told_in_the_words_of_tox(monkeypatch: pytest.MonkeyPatch) -> None:
+    for environment, command in (
+        ("compare-cuda", "python -m tox -e compare-cuda --"),
+        ("test", "harness run"),
+    ):
+        monkeypatch.setenv("TOX_ENV_NAME", environment)
+        assert going_on(Path("a b")) == f"`{command} --resume 'a b'` goes on"
 
 
 def test_a_run_under_nohup_survives_the_terminals_end(harness: Harness) -> None:
