@@ -145,12 +145,12 @@ class Measurer:
         except BackendError as error:
             return Record(case, "failed", reason_of(error))
 
-    def prepare(self, case: Case) -> None:
+    def prepare(self, case: Case, primary_only: bool = False) -> None:
         """Does what a case needs done once: its source and answer, and all that is compiled for it.
 
         Of one source, for a cold case too, and of none so large that it may not stay: other workers prepare
         for the same problem at this moment, on the same device. What a backend cannot do, the measurement
-        tells.
+        tells. primary_only: of what is to be measured then, which needs no source with another answer.
 
         Raises:
             DeviceLost, or what is no BackendError: see :meth:`measure`.
@@ -158,7 +158,8 @@ class Measurer:
         most = KEPT_SHARE * self.backend.device.memory_bytes
         if self.backend.unsupported(case.problem, case.variant) or case.problem.source_bytes > most:
             return
-        with _left_to_the_measurement(), self.ready(replace(case, cache="hot"), beside_unlike=True) as ready:
+        hot = replace(case, cache="hot")
+        with _left_to_the_measurement(), self.ready(hot, beside_unlike=not primary_only) as ready:
             ready.prepared.enqueue(0)
             self.backend.synchronize()
 

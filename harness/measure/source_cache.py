@@ -27,8 +27,10 @@ MOST_BYTES = 2**30
 """What the answers may take; those beyond it are computed anew by each worker."""
 LEAST_SOURCE_BYTES = 2**22
 """Sources of fewer bytes are made anew: that is as fast as reading them."""
-MOST_SOURCE_BYTES = 2**31
-"""What the sources may take together, the oldest go first; one alone may take more."""
+MOST_SOURCE_BYTES = 2**33
+"""What the sources may take together, the oldest go first; one alone may take more. Those of a suite that it
+does not hold are all made anew in each process, as they come in turn.
+"""
 FREE_SHARE = 0.25
 """The part of the disk's free space, with what they have taken of it, that the sources may take together."""
 

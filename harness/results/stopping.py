@@ -19,6 +19,8 @@ NARROW_RATIO = 0.005
 
 CLEAR = 3
 """Standard errors between a ratio and the nearest edge of the band that settle on which side it lies."""
+_DOZEN = 12
+"""Values that the errors are then known from; of fewer it takes more of them, by Student's distribution."""
 
 
 @cache
@@ -61,9 +63,10 @@ def ratio_is_told(
 ) -> bool:
     """Whether more values of either side would hardly change the verdict on the ratio of their means.
 
-    Either both edges of the equivalence band are :data:`CLEAR` standard errors away, or the interval is
-    narrower than :data:`NARROW_RATIO`. False where a side has fewer than two values. Values of a side are
-    independent of each other and of the other's, but for the standard ``errors`` that those of a side share.
+    Either both edges of the equivalence band are :data:`CLEAR` standard errors away, of less than a dozen
+    values as many more as these take, or the interval is narrower than :data:`NARROW_RATIO`. False where a
+    side has fewer than two values. Values of a side are independent of each other and of the other's, but
+    for the standard ``errors`` that those of a side share.
     """
     if min(len(first), len(second)) < 2:
         return False
@@ -72,7 +75,7 @@ def ratio_is_told(
     error, degrees = math.hypot(*own, *shared), min(len(first), len(second)) - 1
     ratio = math.log(statistics.fmean(second) / statistics.fmean(first))
     from_edge = abs(abs(ratio) - math.log1p(band))
-    return from_edge > CLEAR * error or 2 * _student(degrees) * error < NARROW_RATIO
+    return from_edge > _clear(degrees) * error or 2 * _student(degrees) * error < NARROW_RATIO
 
 
 def is_slower(times: Sequence[float], fastest: Sequence[float], band: float) -> bool:
@@ -101,6 +104,14 @@ def mean_is_narrow(values: Sequence[float], width: float) -> bool:
     if len(values) < 2:
         return False
     return 2 * _student(len(values) - 1) * _relative_error(values) < width
+
+
+@cache
+def _clear(degrees: int) -> float:
+    """Standard errors that are as sure as CLEAR of them are with a dozen values; not fewer than CLEAR."""
+    from scipy import special
+
+    return max(CLEAR, _student(degrees, float(special.stdtr(_DOZEN - 1, -CLEAR))))
 
 
 @cache

@@ -40,10 +40,11 @@ class Pool:
         # While they were prepared.
         self._failed: dict[Case, Record] = {}
 
-    def prepare(self, cases: Sequence[Case]) -> None:
-        """Starts the workers of a problem's cases and has them make sources and compile, all at once: nothing
-        is measured meanwhile. What fails here fails again, and is reported, when it is measured.
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Starts the workers of a problem's trials and has them make sources and compile, all at once:
+        nothing is measured meanwhile. What fails here fails again, and is reported, when it is measured.
         """
+        cases, primary_only = [trial.case for trial in trials], trials[0].is_primary_only
         of_key = {key: list(group) for key, group in groupby(sorted(cases, key=_key_of), key=_key_of)}
         if len(of_key) == 1:
             return
@@ -51,7 +52,8 @@ class Pool:
         for at_a_time in zip_longest(*of_key.values()):
             asked = [case for case in at_a_time if case and _key_of(case) in self._live]
             for case in asked:
-                self._live[_key_of(case)].tell({"prepare": True, "case": case.to_json()})
+                request = {"prepare": True, "primary_only": primary_only, "case": case.to_json()}
+                self._live[_key_of(case)].tell(request)
             for case in asked:
                 record = self._answered(case)
                 if _key_of(case) not in self._live:

@@ -175,17 +175,18 @@ class _Run:
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares a problem the first time that a process comes to it."""
-        cases = [
-            trial.case
+        wanted = [
+            trial
             for trial in of_problem
             if self._begins_process(trial)
             and trial.case not in self._plan.skipped
             and not self._is_over(trial.case)
         ]
-        if cases:
+        if wanted:
             start = time.monotonic()
-            pool.prepare(cases)
-            self._prepared |= dict.fromkeys(cases, (time.monotonic() - start) / len(cases))
+            pool.prepare(wanted)
+            each = (time.monotonic() - start) / len(wanted)
+            self._prepared |= dict.fromkeys((trial.case for trial in wanted), each)
 
     def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that are known well enough; all cases of a further round once time is over."""

@@ -32,8 +32,8 @@ FURTHER_SHARE = 2 / 3
 all clocks, is one observation of a verdict, as each of the others is.
 """
 LEAST_ROUNDS = 4
-"""Rounds of a process in which what may be the fastest is always measured, and rounds before a variant is
-given up: a few contexts may happen to be alike."""
+"""Rounds of the first process in which what may be the fastest is always measured, and rounds before a
+variant is given up: a few contexts may happen to be alike."""
 
 _BASELINES = frozenset({"library", "reference"})
 LIMIT_ROUNDS = 2
@@ -150,14 +150,18 @@ class Known:
     def enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that need not be measured in it: variants that are clearly not the fastest of
         their side, and sides whose verdicts are settled. What is left of a problem has its rounds together.
+
+        The first process measures LEAST_ROUNDS in any case; each later one its first, which may contradict.
         """
-        context = of_round[0].round % self._rounds // (1 + self._launches_after)
+        first = of_round[0]
+        context = first.round % self._rounds // (1 + self._launches_after)
+        least = 1 if first.process else LEAST_ROUNDS
         groups = groupby(of_round, key=lambda trial: problem_of(trial.case))
         left_out: set[Case] = set()
         for _, group in groups:
             cases = [trial.case for trial in group if trial.case not in self._gone]
             left_out |= self._slow_of(cases)
-            if context >= LEAST_ROUNDS:
+            if context >= least:
                 left_out |= set(cases) - self._still_open(cases)
         return left_out
 

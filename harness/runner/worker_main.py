@@ -2,11 +2,11 @@
 
 A line of JSON in, a line of JSON out. First the worker says whether it is there: ``{"ready": true}`` or
 ``{"unavailable": reason}``. Then it answers each ``{"case": ..., "share": ...}`` with
-``{"record": ..., "last": bool}``; ``{"prepare": true, "case": ...}``, which has it do what that
-case needs done once, with the same, but nothing measured; ``{"compile": true, "case": ...}``, which has it
-only compile, too; and ``{"renew": true}``, which has it open the device anew in a fresh context, as it
-answered first. After an answer with ``last`` the worker ends, because the device is lost or in an unknown
-state; after ``unavailable`` too. At the end of its input it ends as well.
+``{"record": ..., "last": bool}``; ``{"prepare": true, "primary_only": bool, "case": ...}``, which has it
+do what that case needs done once, with the same, but nothing measured; ``{"compile": true, "case": ...}``,
+which has it only compile, too; and ``{"renew": true}``, which has it open the device anew in a fresh
+context, as it answered first. After an answer with ``last`` the worker ends, because the device is lost or
+in an unknown state; after ``unavailable`` too. At the end of its input it ends as well.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -77,7 +78,8 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
     case = Case.from_json(request["case"])
     try:
-        for asked, do in (("prepare", measurer.prepare), ("compile", measurer.compile)):
+        prepare = partial(measurer.prepare, primary_only=request.get("primary_only", False))
+        for asked, do in (("prepare", prepare), ("compile", measurer.compile)):
             if asked in request:
                 do(case)
                 return {"record": Record(case, "ok", f"{asked}d").to_json(), "last": False}

@@ -14,7 +14,7 @@ from PIL import Image
 from backends.errors import DeviceLost
 from harness.devices import DeviceArray
 from harness.measure.budget import WARM_UP, brief, every_clock, informed, plain, primary_clock
-from harness.measure.inputs import KEPT_SHARE
+from harness.measure.inputs import KEPT_SHARE, Inputs
 from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.base import Array, compare
@@ -317,6 +317,14 @@ def test_prepared_is_what_a_case_needs_once(case: Case, monkeypatch: pytest.Monk
     assert backend.order == [0], "one call on one source"
     assert ready.measure(case, FOUR).status == "ok"
     assert made == [5]
+
+
+def test_what_only_the_primary_clock_takes_needs_no_other_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Problem] = []
+    monkeypatch.setattr(Inputs, "unlike", lambda _, problem: asked.append(problem))
+    for primary_only in (True, False):
+        measurer(FakeClock()).prepare(CASE, primary_only)
+    assert asked == [CASE.problem]
 
 
 def test_nothing_is_prepared_for_that_could_not_stay_beside_the_others() -> None:

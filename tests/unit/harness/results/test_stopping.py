@@ -92,6 +92,9 @@ def test_an_interrupted_sample_is_outvoted() -> None:
         (1.0, 0.02, 32, True),
         (1.0, 0.02, 12, False),
         (1.1, 0.02, 12, True),
+        # 3.6 standard errors from the edge: enough of many values, not of four.
+        (1.08, 0.02, 4, False),
+        (1.08, 0.04, 16, True),
         (1.02, 0.02, 200, False),
         (1.02, 0.005, 200, True),
         (1.0, 0.02, 1, False),

@@ -80,6 +80,13 @@ def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
 TWICE: dict[str, Any] = {"samples": 9, "case_seconds": 6.0, "processes": 2, "contexts": {"fake:0": 3}}
 
 
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No verdict is ever settled: every round is measured."""
+    monkeypatch.setattr(Known, "enough", lambda *_: set())
+
+
+@pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("keeps", [False, True], ids=["renewed", "cannot be renewed"])
 def test_every_round_has_a_fresh_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
@@ -110,6 +117,7 @@ def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
     assert plan.share(empty, primary_only=False) == plan.share(CASES[0], primary_only=False)
 
 
+@pytest.mark.usefixtures("unsettled")
 def test_a_round_knows_what_the_first_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = asked(monkeypatch)
     first, *_ = run(tmp_path, planned(CASES[:1], **TWICE)).trials
@@ -146,6 +154,7 @@ def test_how_long_further_rounds_go_on_is_told(tmp_path: Path) -> None:
     assert 30 > times[4] > times[5] > 0
 
 
+@pytest.mark.usefixtures("unsettled")
 def test_a_worker_that_dies_renewing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tell = Worker.tell
 

@@ -135,7 +135,7 @@ def enough(seconds: dict[str, list[float]], number: int) -> set[Case]:
         for taken_in, each in enumerate(of_rounds):
             record = Record(case(backend, "min"), "ok", clocks={"queue": Samples((9.0, each, 0.1))})
             known.add(record.in_block(0, taken_in))
-    of_round = [trial for trial in trials(SIDES, 2, CONTEXTS) if trial.round == number]
+    of_round = [trial for trial in trials(SIDES, 3, CONTEXTS) if trial.round == number]
     assert of_round
     return known.enough(of_round)
 
@@ -166,10 +166,25 @@ AT_EDGE_KNOWN = AT_EDGE + [1.02, 1.0203] * 30
 def test_a_problem_whose_verdict_is_settled_is_left_out_of_a_processs_last_rounds(
     other: list[float],
 ) -> None:
+    """The first process has a few of them in any case, each later one its first."""
     left_out = {case("a", "min"), case("b", "min")}
     most = LEAST_ROUNDS + 2
-    found = [enough({"a": STEADY * 8, "b": other}, number) for number in range(2 * most)]
-    assert found == 2 * ([set()] * LEAST_ROUNDS + [left_out] * 2)
+    found = [enough({"a": STEADY * 8, "b": other}, number) for number in range(3 * most)]
+    later = [set[Case]()] + [left_out] * (most - 1)
+    assert found == [set()] * LEAST_ROUNDS + [left_out] * 2 + 2 * later
+
+
+def test_a_later_process_that_contradicts_opens_a_verdict_again() -> None:
+    cases = [case("a", "min"), case("b", "min")]
+    known = Known(LEAST_ROUNDS + 2)
+    for number in range(LEAST_ROUNDS):
+        for each, times in zip(cases, (STEADY, STEADY), strict=True):
+            known.add(Record(each, "ok", clocks={"queue": Samples((times[number],))}).in_block(0, number))
+    second = LEAST_ROUNDS + 3
+    assert known.enough([Trial(each, 1, second) for each in cases]) == set(cases)
+    for each, seconds in zip(cases, (1.0, 1.1), strict=True):
+        known.add(Record(each, "ok", clocks={"queue": Samples((seconds,))}).in_block(1, second - 1))
+    assert known.enough([Trial(each, 1, second) for each in cases]) == set()
 
 
 SLOW, FAST, ALSO_FAST = (ReductionVariant(groups=groups) for groups in (2, 4, 8))
