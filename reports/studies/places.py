@@ -115,13 +115,21 @@ def named_apart(found: Sequence[Place]) -> list[Place]:
 
 def hits(figure: Figure, found: Sequence[Place]) -> list[Hit]:
     """The measured cases of a figure: those of each series, on each side, at each place. Of the places that
-    have any, each has a name of its own.
+    have any, each has a name of its own. One that has nothing to compare is left out where another has: a
+    run of another suite may happen to have one of the forms.
     """
     there = [(place, cases) for place in found if (cases := list(_at(figure, place)))]
+    there = [each for each in there if _compares(figure, each[1])] or there
     named = named_apart([place for place, _ in there])
     return [
         replace(hit, place=place) for place, (_, cases) in zip(named, there, strict=True) for hit in cases
     ]
+
+
+def _compares(figure: Figure, cases: Sequence[Hit]) -> bool:
+    """Whether there are both series of one of the pairs that a figure compares, if it does."""
+    series = {hit.series for hit in cases}
+    return not figure.against.pairs or any(series >= set(pair) for pair in figure.against.pairs)
 
 
 def _at(figure: Figure, place: Place) -> Iterator[Hit]:
