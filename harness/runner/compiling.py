@@ -113,13 +113,19 @@ def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
     """The device of each process: in turn, as long as there are cores, memory and cases enough."""
     import psutil
 
-    most = {(d.backend, d.index): _fitting(d.kind, d.memory_bytes) for d in plan.devices}
-    wanted = {key: min(len(found) // _fewest(key[0]), most.get(key, MOST)) for key, found in work.items()}
+    of = {(device.backend, device.index): device for device in plan.devices}
+    wanted = {key: len(found) // _fewest(key[0]) for key, found in work.items()}
+    # OpenCL, CUDA and the libraries have contexts on one and the same GPU.
+    room = {device.physical: _fitting(device.kind, device.memory_bytes) for device in of.values()}
     left = min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)
     while left and any(wanted.values()):
         for key in work:
+            physical = of[key].physical if key in of else ""
+            if not room.setdefault(physical, MOST):
+                wanted[key] = 0
             if left and wanted[key]:
                 wanted[key] -= 1
+                room[physical] -= 1
                 left -= 1
                 yield key
 

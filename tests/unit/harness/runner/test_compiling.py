@@ -99,9 +99,13 @@ def test_few_processes_are_none(monkeypatch: pytest.MonkeyPatch, diary: Path, sc
 def test_a_gpu_holds_as_many_contexts_as_fit(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     monkeypatch.setattr(compiling, "usable_cores", lambda: 16)
     monkeypatch.setattr(compiling, "LEAST", 1)
-    device = replace(DEVICE, backend="opencl", memory_bytes=3 * compiling.DEVICE_BYTES)
-    told_of(of_fakes(OURS[::2], devices=[device]))
-    assert diary.read_text().splitlines().count("opened") == 3
+    one, other = (
+        replace(DEVICE, backend=name, memory_bytes=3 * compiling.DEVICE_BYTES) for name in ("opencl", "cuda")
+    )
+    told_of(of_fakes(OURS, devices=[one, other]))
+    assert diary.read_text().splitlines().count("opened") == 3, "OpenCL's and CUDA's of one GPU together"
+    told_of(of_fakes(OURS, devices=[one, replace(other, physical="0000:01:00.0")]))
+    assert diary.read_text().splitlines().count("opened") == 3 + 6
 
 
 def test_a_process_that_dies_costs_nothing_but_itself(
