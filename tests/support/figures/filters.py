@@ -1,18 +1,16 @@
-"""What the documents say of the recorded runs of filters: sentences and table rows with their figures."""
+"""What is said of filters: of images by size and type, the steps of the ladder, libraries, a profiler."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from tests.support.figures import NOTES, RESULTS, Figure
 from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, leads, table, where
 
-NOTES = "docs/performance-notes.md"
-RESULTS = "docs/results-h200.md"
 RUN, MASKS_RUN, SMALL = "h200-jia2012", "h200-filters", "h200-sweep-small-filters"
-FORMS, ALIGNED = "h200-sweep-filters", "h200-sweep-aligned"
+FORMS = "h200-sweep-filters"
 LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
 STEPS = {
     "the study's first: nine reads, the mask in global memory": (
@@ -78,40 +76,6 @@ def with_rows(rows: int) -> list[float]:
     return [us(SMALL, side, problem=problem, variant=variant) for side in OWN]
 
 
-def neighbours(side: int, kind: str = "uint8", hint: str = "") -> list[float]:
-    """A filter of three channels, its neighbours by single and by aligned loads, in each API in turn."""
-    start = {"uint8": "mapped w16 rows4 l4 32x4{} paired", "uint16": "mapped w8 rows4 l4 32x4{}"}[kind]
-    problem = f"laplacian four reflect_101 {kind}C3 {side}x{side}"
-    return [
-        us(ALIGNED, backend, problem=problem, variant=start.format(loads) + hint)
-        for backend in OWN
-        for loads in ("", " aligned")
-    ]
-
-
-def wide_neighbours() -> list[float]:
-    """The same of float32, in the sweep of forms, in OpenCL."""
-    problem = "laplacian four reflect_101 float32C3 2560x2560"
-    variants = ("mapped w4 rows4 l4 32x4", "mapped w4 rows4 l4 32x4 aligned")
-    return [us(FORMS, "opencl", problem=problem, variant=variant) for variant in variants]
-
-
-def aligned_gain() -> list[float]:
-    """By how many per cent aligned loads shorten CUDA's plain filter at 8192x8192, and its registers."""
-    _, _, single, aligned = neighbours(8192)
-    rows = where(table(ALIGNED), backend="cuda", problem="laplacian four reflect_101 uint8C3 8192x8192")
-    taken = [
-        int(
-            re.findall(
-                r"(\d+) registers",
-                where(rows, variant=f"mapped w16 rows4 l4 32x4{loads} paired")["resources"].iloc[0],
-            )[0]
-        )
-        for loads in (" aligned", "")
-    ]
-    return [*taken, 100 * (1 - aligned / single)]
-
-
 def behind_the_fastest(backend: str) -> float:
     """By how many per cent the default is slower than the fastest form, at most, of one and four channels."""
     rows = where(table(FORMS), backend=backend, type=["uint8C1", "uint8C4"], status="ok")
@@ -162,7 +126,7 @@ def profiled() -> tuple[float, ...]:
     return *instructions[::-1], *registers[::-1], *warps[::-1], *others
 
 
-SENTENCES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
+SENTENCES: list[Figure] = [
     (
         RESULTS,
         "on the H200 ({} cases of filters, {} context; a",
@@ -212,31 +176,13 @@ SENTENCES: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
     (NOTES, "{:.0f} % of the 32-byte sectors that are asked for", lambda: profiled()[10:]),
     (
         RESULTS,
-        "bring uint8 at 8192x8192 from {:.1f} us to {:.1f} in OpenCL and from {:.1f} to {:.1f} in CUDA, at "
-        "2560x2560 from {:.1f} to {:.1f} and from {:.1f} to {:.1f}.",
-        lambda: [*neighbours(8192), *neighbours(2560, hint=" streaming_stores")],
-    ),
-    (
-        RESULTS,
-        "uint16 at 8192x8192 goes from {:.1f} us to {:.1f} and from {:.1f} to {:.1f}.",
-        lambda: neighbours(8192, "uint16"),
-    ),
-    (
-        RESULTS,
-        "single loads take {0:.2f} and {2:.2f} us, aligned ones {1:.2f} and {3:.2f}.",
-        lambda: neighbours(1280),
-    ),
-    (RESULTS, "takes {:.1f} us by single loads and {:.1f} by aligned ones.", wide_neighbours),
-    (
-        RESULTS,
         "forms in CUDA, but for {:.1f} %; in OpenCL it is within {:.1f} % of the fastest.",
         lambda: [behind_the_fastest(backend) for backend in reversed(OWN)],
     ),
-    (NOTES, "{} registers of {}, and it takes {:.0f} % less time", aligned_gain),
     (RESULTS, "In the run above CUDA takes {:.2f} us there, PyTorch {:.2f}.", smallest),
 ]
 
-ROWS: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
+ROWS: list[Figure] = [
     *(
         (RESULTS, f"| {name} | {{:.1f}} | {{:.1f}} | {{:.1f}} | {{:.1f}} |", partial(step, variant))
         for name, variant in STEPS.items()
@@ -272,4 +218,3 @@ ROWS: list[tuple[str, str, Callable[[], Sequence[Any]]]] = [
     ),
     (RESULTS, "| CV-CUDA slower by 5 in the geometric mean | {:.2f} |", lambda: counted("cvcuda")[:1]),
 ]
-"""Rows of tables; sentences alone are searched for figures that nobody checks."""

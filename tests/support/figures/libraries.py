@@ -1,0 +1,96 @@
+"""What is said of the leads over libraries, on the GPU and on a processor."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.results.statistics import geometric_mean
+from tests.support.figures import BILLIONS, RESULTS, Figure
+from tests.support.recorded import OWN, lead, leads, table, where
+
+
+def least_lead() -> tuple[float]:
+    """By how many per cent our kernels lead where they lead least."""
+    return (100 * (min(leads(name, "hot", side)["gross"].min() for name in BILLIONS for side in OWN) - 1),)
+
+
+def plain_calls() -> tuple[float, ...]:
+    """Libraries in the form of their plain call beside the form that the other runs have, in us."""
+    rows = table("h200-peers")
+
+    def us(backend: str, problem: str, variant: str = "library") -> float:
+        return float(where(rows, backend=backend, problem=problem, variant=variant)["queue"].iloc[0]) * 1e6
+
+    extremes = ("minmax uint8 8192x8192", "minmax uint8 16384x16384")
+    total, narrow = "sum float32 8192x8192", "library, narrow sums"
+    return (
+        *(us(backend, problem) for problem in extremes for backend in ("cub", "cuda_compute")),
+        *(us("torch", total, variant) for variant in (narrow, "library")),
+        *(us("npp", f"minmax uint8 {shape}") for shape in ("6553600", "2560x2560")),
+    )
+
+
+def by_size(library: str) -> tuple[float, ...]:
+    """CUDA's mean lead over a library: over all hot sizes, at each of them, and cold."""
+    names = ("h200-libraries", *BILLIONS)
+    all_sizes = [ratio for name in names for ratio in where(leads(name), second_backend=library)["gross"]]
+    cold = lead("h200-libraries", library, "cold")[0]
+    return geometric_mean(all_sizes), *(lead(name, library)[0] for name in names), cold
+
+
+def on_a_processor() -> tuple[float, ...]:
+    """Mean lead and cells, of NumPy and OpenCV; the least of NumPy; where OpenCV leads, and by what."""
+    found = leads("cpu-libraries", "hot", "opencl")
+    numpy, opencv = (where(found, second_backend=name)["gross"] for name in ("numpy", "opencv"))
+    behind = sorted(1 / ratio for ratio in opencv if ratio < 1)
+    return (
+        *(value for side in (numpy, opencv) for value in (geometric_mean(side), len(side))),
+        numpy.min(),
+        len(behind),
+        behind[-1],
+        behind[-2],
+    )
+
+
+SENTENCES: list[Figure] = [
+    (
+        RESULTS,
+        "CUB in C++ takes {:.1f} us for minmax of uint8 at 8192x8192 where it takes {:.1f} from Python, "
+        "and {:.1f} where {:.1f} at 16384x16384; PyTorch's plain sum of float32 {:.1f} where {:.0f} in "
+        "float64; NPP's minmax of 6.6 million bytes {:.1f} as a signal where {:.1f} as an image.",
+        plain_calls,
+    ),
+    (
+        RESULTS,
+        "No library is ahead in any of these cells, either: CUDA's least lead is {:.2f}",
+        lambda: (float(leads("h200-peers")["gross"].min()),),
+    ),
+    (RESULTS, "at least {:.1f} %, and the verdicts", least_lead),
+    (
+        RESULTS,
+        "{:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({})",
+        lambda: on_a_processor()[:4],
+    ),
+    (RESULTS, "faster than NumPy in every cell (at least {:.2f}).", lambda: [on_a_processor()[4]]),
+    (
+        RESULTS,
+        "OpenCV is ahead in {}, by {:.2f} times in minmaxloc of float32 and by at most {:.2f} in the others.",
+        lambda: on_a_processor()[5:],
+    ),
+]
+
+ROWS: list[Figure] = [
+    (
+        RESULTS,
+        "| none. The least lead of CUDA's is {:.3f} at 2^28 and {:.3f} at 2^30 | met |",
+        lambda: [leads(name)["gross"].min() for name in BILLIONS],
+    ),
+    *(
+        (
+            RESULTS,
+            "| hot {:.2f} ({:.2f} to 2^24 elements, {:.2f} at 2^28, {:.2f} at 2^30), cold {:.2f} |",
+            partial(by_size, library),
+        )
+        for library in ("cub", "npp")
+    ),
+]

@@ -1,0 +1,162 @@
+"""What is said of the distance from the limit: by size, by width, of minmaxloc, and the goals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.figures import BILLIONS, MAIN, RESULTS, Figure
+from tests.support.recorded import OWN, ends, medians, over_limit, ratios, shares, table, where
+
+
+def slower(name: str, **wanted: Any) -> list[float]:
+    """By how many per cent OpenCL is slower than CUDA in these cases."""
+    return [100 * (1 / ratio - 1) for ratio in where(ratios(name), **wanted)["gross"]]
+
+
+def shares_of_own(kind: str) -> tuple[float, float]:
+    """What our kernels reach of the limit at 8192x8192."""
+    rows = where(table(MAIN), kind=kind, size="8192x8192", backend=list(OWN), purpose="compare")
+    return ends(rows["share"])
+
+
+def a_gibibyte() -> tuple[float, ...]:
+    """The number of ratios, all of which are the same, and their ends."""
+    plain = ends(where(ratios("h200-huge"), verdict="same")["gross"])
+    assert len(where(ratios("h200-huge"), verdict="same")) == len(ratios("h200-huge"))
+    return len(ratios("h200-huge")), *plain
+
+
+def beyond() -> tuple[float, ...]:
+    """Likewise at 268 million elements and at a billion."""
+    found = [ratio for name in BILLIONS for ratio in where(ratios(name), verdict="same")["gross"]]
+    assert len(found) == sum(len(ratios(name)) for name in BILLIONS)
+    return len(found), *ends(found)
+
+
+def gibibyte_shares() -> tuple[float, ...]:
+    """What is reached of the limit at 1 GiB, and by minmaxloc."""
+    wanted = {"source_bytes": 2**30}
+    return (
+        *ends(shares("h200-huge", **wanted)),
+        *ends(shares("h200-minmaxloc", not_op="", **wanted)),
+    )
+
+
+def widths() -> tuple[float, ...]:
+    """By how many per cent vectors of 8 and 16 bytes miss the best; what others reach of it."""
+    rows = where(table("h200-bandwidth"), kind="bandwidth").copy()
+    elements = rows["variant"].str.extract(r"w(\d+)")[0].astype(int)
+    of = {"uint8": 1, "int8": 1, "uint16": 2, "int16": 2, "int32": 4, "float32": 4, "float64": 8}
+    best = rows.groupby(["backend", "op", "cache", "source_bytes"])["bytes_per_second"].transform("max")
+    rows["vector"], rows["reached"] = elements * rows["type"].map(of), rows["bytes_per_second"] / best
+    worst = where(rows, vector=[8, 16])["reached"].min()
+    wide = ends(where(rows, vector=[64, 128])["reached"])
+    return 100 * (1 - worst), *ends(where(rows, vector=1)["reached"]), *wide
+
+
+BY_BITS = (["int32", "float32", "float64"], ["int16", "uint16"], ["int8", "uint8"])
+
+
+def of_places(types: list[str]) -> tuple[float, float]:
+    """What minmaxloc of these types reaches of the limit at 8192x8192."""
+    return ends(shares("h200-minmaxloc", not_op="", size="8192x8192", type=types))
+
+
+SENTENCES: list[Figure] = [
+    (
+        RESULTS,
+        "OpenCL is {:.1f} to {:.1f} % slower in minmaxloc of 16 bits at 8192x8192",
+        lambda: ends(slower("h200-minmaxloc", type=["int16", "uint16"], size="8192x8192")),
+    ),
+    (
+        RESULTS,
+        "{:.1f} to {:.1f} % slower in minmaxloc of int8 at 2560x2560 and 4096x4096",
+        lambda: ends(slower("h200-minmaxloc", type="int8", size=["2560x2560", "4096x4096"])),
+    ),
+    (
+        RESULTS,
+        "takes {:.0f} to {:.0f} us from context to context",
+        lambda: ends(
+            t for side in OWN for t in medians("h200-minmaxloc", side, "minmaxloc float64 2560x2560")
+        ),
+    ),
+    (
+        RESULTS,
+        "{:.2f} to {:.2f} times the read limit's time at 1280x1280 and {:.2f} to {:.2f} times at 2560x2560",
+        lambda: (*over_limit(MAIN, size="1280x1280"), *over_limit(MAIN, size="2560x2560")),
+    ),
+    (
+        RESULTS,
+        "They reach {:.2f} to {:.2f} of the limit at 8192x8192, which",
+        lambda: ends(shares(MAIN, size="8192x8192")),
+    ),
+    (RESULTS, "Filters reach {:.2f} of the copy limit there.", lambda: shares_of_own("laplace")[:1]),
+    (
+        RESULTS,
+        "all seven types and five operations reached {:.2f} to {:.2f} of the limit of such loads at "
+        "8192x8192, hot and cold",
+        lambda: ends(shares("h200-8192x8192")),
+    ),
+    (
+        RESULTS,
+        "{:.2f} to {:.2f} times the limit's time at 1024x1024, {:.2f} to {:.2f} at 1280x1280, {:.2f} to "
+        "{:.2f} at 2560x2560, and reaches {:.2f} to {:.2f} of the limit at 8192x8192",
+        lambda: (
+            *(
+                value
+                for size in ("1024x1024", "1280x1280", "2560x2560")
+                for value in over_limit("h200-minmaxloc", not_op="", size=size)
+            ),
+            *ends(shares("h200-minmaxloc", not_op="", size="8192x8192")),
+        ),
+    ),
+    (
+        RESULTS,
+        "{:.3f} to {:.3f} of the read limit in both APIs** (minmaxloc {:.3f} to {:.3f};",
+        gibibyte_shares,
+    ),
+    (RESULTS, "All {} ratios of OpenCL to CUDA are *same* ({:.2f} to {:.3f})", a_gibibyte),
+    (RESULTS, "as are all {} of 268 million elements and of a billion ({:.3f} to {:.3f};", beyond),
+    (
+        RESULTS,
+        "within {:.0f} % of these. Single bytes reach {:.2f} to {:.2f} of them, vectors of 64 and 128 bytes "
+        "{:.2f} to {:.2f}.",
+        widths,
+    ),
+    (
+        RESULTS,
+        "our kernels reach {:.2f} to {:.3f} of the read limit",
+        lambda: ends(s for name in BILLIONS for s in shares(name)),
+    ),
+]
+
+ROWS: list[Figure] = [
+    (RESULTS, "| {:.3f} to {:.3f} (minmaxloc {:.3f} to {:.3f}) | met |", gibibyte_shares),
+    (
+        RESULTS,
+        "| {:.3f} to {:.3f}; minmaxloc hot {:.3f} to {:.3f}, {:.2f} to {:.2f} with 16 bits, {:.2f} to "
+        "{:.2f} with 8 | met |",
+        lambda: (*ends(shares("h200-8192x8192")), *(v for types in BY_BITS for v in of_places(types))),
+    ),
+    (
+        RESULTS,
+        "| at most {:.2f} and {:.2f} in all 70 cells, either API; minmaxloc at most {:.2f} and {:.2f} | met "
+        "|",
+        lambda: [
+            over_limit(*runs, **wanted, size=size)[1]
+            for runs, wanted in (((MAIN,), {}), (("h200-minmaxloc",), {"not_op": ""}))
+            for size in ("1280x1280", "2560x2560")
+        ],
+    ),
+    (
+        RESULTS,
+        "| 8192x8192 net {:.3f} to {:.3f}; 1 GiB gross {:.3f} to {:.3f}; 2^28 and 2^30 elements {:.3f} to "
+        "{:.3f}; minmaxloc net {:.2f} to {:.2f} at 8192x8192 |",
+        lambda: (
+            *ends(where(ratios("h200-8192x8192"), not_op="minmaxloc")["net"].dropna()),
+            *ends(ratios("h200-huge")["gross"]),
+            *beyond()[1:],
+            *ends(where(ratios("h200-minmaxloc"), size="8192x8192")["net"].dropna()),
+        ),
+    ),
+]

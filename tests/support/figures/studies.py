@@ -1,0 +1,82 @@
+"""What is said of the published studies, yan2011, pcl and modern."""
+
+from __future__ import annotations
+
+from tests.support.figures import RESULTS, Figure
+from tests.support.recorded import OWN, ends, lead, ratios, steps, table, where
+
+
+def climbed(name: str, last: int) -> tuple[float, ...]:
+    """The first and another step of minmax, for each side."""
+    found = steps(name, "minmax uint8 2560x2560")
+    return tuple(found[side][place] for side in OWN for place in (0, last))
+
+
+def of_yan2011() -> tuple[float, ...]:
+    """Its cases, the contexts of ours, and today's form of minmax in each API."""
+    rows = where(table("h200-yan2011"), purpose="compare", status="ok")
+    counts = where(rows, backend=OWN)["queue_blocks"].map(len)
+    of_one = where(rows, problem="minmax uint8 2560x2560")
+    form = of_one[of_one["variant"].str.endswith(" alternating")].set_index("backend")["queue"]
+    return len(rows), *ends(counts), *(float(form[side]) * 1e6 for side in OWN)
+
+
+def verdicts(name: str) -> list[int]:
+    """How many comparisons there are, *same* and *ambiguous*; there is no other."""
+    found = ratios(name)["verdict"].value_counts()
+    assert set(found.index) == {"same", "ambiguous"}
+    return [int(found.sum()), int(found["same"]), int(found["ambiguous"])]
+
+
+SENTENCES: list[Figure] = [
+    (
+        RESULTS,
+        "from {:.1f} us to {:.1f} us in OpenCL and from {:.1f} to {:.1f} in CUDA.",
+        lambda: climbed("h200-yan2011", 8),
+    ),
+    (RESULTS, "({} cases, {} to {} contexts): minmax", lambda: of_yan2011()[:3]),
+    (RESULTS, "Today's form takes {:.2f} and {:.2f}.", lambda: of_yan2011()[3:]),
+    (
+        RESULTS,
+        "Of {} comparisons of OpenCL with CUDA {} are *same* and {} *ambiguous*.",
+        lambda: verdicts("h200-yan2011"),
+    ),
+    (
+        RESULTS,
+        "than CUB by {:.2f} in the geometric mean (at least {:.2f}), PyTorch by {:.2f} ({:.2f}), CuPy by "
+        "{:.2f} ({:.2f}), NPP by {:.2f} ({:.2f}), OpenCV's CUDA module by {:.2f} ({:.2f}), "
+        "`pycuda.gpuarray` by {:.2f}, `pyopencl.array` by {:.2f}, OpenCV's OpenCL path by {:.0f}.",
+        lambda: (
+            *(
+                v
+                for name in ("cub", "torch", "cupy", "npp", "opencv_cuda")
+                for v in lead("h200-yan2011", name)
+            ),
+            *(lead("h200-yan2011", name)[0] for name in ("pycuda_array", "pyopencl_array", "opencv_opencl")),
+        ),
+    ),
+    (
+        RESULTS,
+        "CUB is slower by {:.2f} (at least {:.2f}), CuPy by {:.2f} ({:.2f}), `pycuda.gpuarray` by {:.2f} "
+        "({:.2f}).",
+        lambda: [v for name in ("cub", "cupy", "pycuda_array") for v in lead("h200-pcl", name)],
+    ),
+    (
+        RESULTS,
+        "OpenCL comes out at {:.2f} to {:.2f} of CUDA's speed.",
+        lambda: ends(ratios("h200-pcl")["gross"]),
+    ),
+    (
+        RESULTS,
+        "than CUB in all 16 cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in 12 by "
+        "{:.2f} ({:.2f}), than CuPy by {:.2f} ({:.2f}), than PyTorch by {:.2f} ({:.2f})",
+        lambda: [v for name in ("cub", "npp", "cupy", "torch") for v in lead("h200-modern", name)],
+    ),
+    (
+        RESULTS,
+        "goes from {:.1f} us (OpenCL) and {:.1f} (CUDA) on its first rung to {:.1f} and {:.1f}.",
+        lambda: [climbed("h200-modern", -1)[place] for place in (0, 2, 1, 3)],
+    ),
+]
+
+ROWS: list[Figure] = []
