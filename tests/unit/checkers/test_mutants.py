@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.checkers.mutants import Mutant, Outcome, chosen, copied, examine, outcome_of, planted
+from tests.checkers.mutants import ROOT, Mutant, Outcome, chosen, copied, examine, outcome_of, planted
 
 MODULE = "def double(value):\n    return 2 * value\n"
 TESTS = """
@@ -102,6 +103,16 @@ def test_the_list_can_be_read() -> None:
     assert chosen(mutants, ["reduce-*"]) == [each for each in mutants if each.name.startswith("reduce-")]
     with pytest.raises(ValueError, match="no mutant is named 'reduce-everything'"):
         chosen(mutants, ["reduce-*", "reduce-everything"])
+
+
+@pytest.mark.parametrize("mutant", planted(), ids=lambda mutant: mutant.name)
+def test_each_change_can_still_be_made(mutant: Mutant) -> None:
+    """Its file has the text that it replaces, and its tests are where it says; whether they fail is seen by
+    ``tox -e mutants``.
+    """
+    assert mutant.changed(ROOT) != (ROOT / mutant.file).read_text(encoding="utf-8")
+    module = shlex.split(mutant.tests)[0].partition("::")[0]
+    assert (ROOT / module).exists()
 
 
 @pytest.mark.parametrize(

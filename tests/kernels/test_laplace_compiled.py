@@ -1,0 +1,76 @@
+"""What NVRTC makes of the Laplace kernels' CUDA text: no warnings, and the default in registers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from harness.kernels.defaults import default_variant
+from harness.kernels.laplace import plan
+from harness.kernels.source import assemble
+from harness.problems import IMAGE_DTYPES, Laplace
+from harness.variants.axes import LaplaceVariant
+from tests.support.checks import Point, pairwise, spelled
+from tests.support.laplace import GPU, IMAGE, POINTS, SHUFFLING, problem_of, variant_of
+
+SPILLED_REGISTERS = 8
+"""What ptxas may spill in the rare code for the last item of a row; an array in local memory is more."""
+
+
+def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
+    """What NVRTC's ptxas says of the kernel for sm_90: registers, spills, warnings."""
+    nvrtc = pytest.importorskip(
+        "cuda.bindings.nvrtc", reason="NVRTC is missing: pip install cuda-bindings[all]"
+    )
+    planned = plan(problem, variant, GPU)
+    source = assemble("cu", planned.files, planned.macros)
+    options = [b"--gpu-architecture=sm_90", b"--std=c++17", b"--ptxas-options=-v"]
+    try:
+        _, program = nvrtc.nvrtcCreateProgram(source.encode(), b"laplace.cu", 0, [], [])
+    except RuntimeError as error:  # cuda-bindings without the library itself
+        pytest.skip(f"NVRTC is missing: {error}")
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    log = bytes(nvrtc.nvrtcGetProgramLogSize(program)[1])
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    text = log.decode()
+    assert not int(status), text
+    return text
+
+
+@pytest.mark.parametrize("point", POINTS[::4], ids=spelled)
+def test_cuda_compiles_without_a_warning(point: Point) -> None:
+    assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
+
+
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "dtype": IMAGE_DTYPES,
+            "channels": (1, 3, 4),
+            "border": ("constant", "reflect_101"),
+            "vector_width": (1, 2, 4, 8, 16),
+            "scheme": ("march", "per_pixel"),
+        },
+        lambda point: (point["vector_width"], point["channels"]) != (2, 3),
+    ),
+    ids=spelled,
+)
+def test_shuffles_compile_without_a_warning(point: Point) -> None:
+    variant = replace(SHUFFLING, vector_width=point["vector_width"], scheme=point["scheme"])
+    parameters = {name: point[name] for name in ("dtype", "channels", "border")}
+    assert "warning" not in compiled(replace(IMAGE, mask="diagonal", **parameters), variant)
+
+
+@pytest.mark.parametrize("dtype", IMAGE_DTYPES)
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_the_default_on_a_gpu_stays_in_registers(dtype: str, channels: int) -> None:
+    problem = Laplace("four", "replicate", "laplacian", dtype, 8192, 8192, channels)
+    variant = default_variant(problem, GPU)
+    assert isinstance(variant, LaplaceVariant)
+    spilled = re.search(r"(\d+) bytes spill stores", compiled(problem, variant))
+    assert spilled
+    assert int(spilled[1]) <= 4 * SPILLED_REGISTERS
