@@ -76,10 +76,16 @@ def over_limit(*names: str, **wanted: Any) -> tuple[float, float]:
 
 
 def contexts(name: str) -> tuple[int, int, int]:
-    """In how many contexts the cases of a run were measured, at least and at most; and an empty kernel."""
+    """In how many contexts the cases of a run were measured, at least and at most; and an empty kernel, 0
+    where the run has none.
+    """
     rows = table(name)
     counts = {kind: where(rows, purpose=kind)["queue_blocks"].map(len) for kind in ("compare", "control")}
-    return int(counts["compare"].min()), int(counts["compare"].max()), int(counts["control"].max())
+    return (
+        int(counts["compare"].min()),
+        int(counts["compare"].max()),
+        max(map(int, counts["control"]), default=0),
+    )
 
 
 def medians(name: str, backend: str, problem: str) -> list[float]:

@@ -6,7 +6,7 @@ import re
 
 from tests.support.figures import NOTES, RESULTS, Figure
 from tests.support.figures.filters import FORMS, us
-from tests.support.recorded import OWN, table, where
+from tests.support.recorded import OWN, contexts, table, where
 
 ALIGNED = "h200-sweep-aligned"
 
@@ -46,6 +46,7 @@ def aligned_gain() -> list[float]:
 
 
 SENTENCES: list[Figure] = [
+    (RESULTS, "h200-sweep-aligned.jsonl.xz), {} to {} contexts) bring", lambda: contexts(ALIGNED)[:2]),
     (
         RESULTS,
         "bring uint8 at 8192x8192 from {:.1f} us to {:.1f} in OpenCL and from {:.1f} to {:.1f} in CUDA, at "

@@ -176,6 +176,11 @@ SENTENCES: list[Figure] = [
     (NOTES, "{:.0f} % of the 32-byte sectors that are asked for", lambda: profiled()[10:]),
     (
         RESULTS,
+        "h200-sweep-filters.jsonl.xz), {} context; ended",
+        lambda: [{1: "one"}[contexts(FORMS)[1]]],
+    ),
+    (
+        RESULTS,
         "forms in CUDA, but for {:.1f} %; in OpenCL it is within {:.1f} % of the fastest.",
         lambda: [behind_the_fastest(backend) for backend in reversed(OWN)],
     ),
