@@ -16,7 +16,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -78,13 +77,15 @@ def respond(measurer: Measurer, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one request; whatever goes wrong in it is in its record."""
     case = Case.from_json(request["case"])
     try:
-        prepare = partial(measurer.prepare, primary_only=request.get("primary_only", False))
-        for asked, do in (("prepare", prepare), ("compile", measurer.compile)):
-            if asked in request:
-                do(case)
-                return {"record": Record(case, "ok", f"{asked}d").to_json(), "last": False}
-        share = {name: Budget(**budget) for name, budget in request["share"].items()}
-        record = measurer.measure(case, share)
+        if "prepare" in request:
+            measurer.prepare(case, request["primary_only"])
+            record = Record(case, "ok", "prepared")
+        elif "compile" in request:
+            measurer.compile(case)
+            record = Record(case, "ok", "compiled")
+        else:
+            share = {name: Budget(**budget) for name, budget in request["share"].items()}
+            record = measurer.measure(case, share)
     except Exception as error:
         # The boundary of the process: a lost device, or an error that no backend gave a type.
         return {"record": Record(case, "failed", reason_of(error)).to_json(), "last": True}
