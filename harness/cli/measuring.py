@@ -68,7 +68,8 @@ def run(
     """Measure a suite, or the problems named by options, on the devices of this machine, or of many.
 
     Prints a table, and writes the run file and the report. Without a suite: harness run --op sum --dtype
-    float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg.
+    float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg. Of a backend that has a GPU,
+    processors are measured only if --device names them.
     """
     from harness.cli import render
     from harness.cli.progress import measure

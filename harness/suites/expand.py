@@ -94,15 +94,20 @@ def select_devices(
 def measured_by_default(
     devices: Sequence[DeviceInfo], suite: Suite, backends: Sequence[str] = (), patterns: Sequence[str] = ()
 ) -> list[DeviceInfo]:
-    """The devices without those of baselines that neither the suite asks for nor a filter names."""
-    return [
-        device
-        for device in devices
-        if suite.measure.all_libraries
-        or REGISTRY[device.backend].by_default
-        or device.backend in backends
-        or device.key in patterns
-    ]
+    """The devices without those that neither the suite asks for nor a filter names: some baselines, and the
+    processors of a backend that has a GPU.
+    """
+    with_gpu = {device.backend for device in devices if device.kind == "gpu"}
+
+    def is_rival(device: DeviceInfo) -> bool:
+        named = device.backend in backends or device.key in patterns
+        return suite.measure.all_libraries or REGISTRY[device.backend].by_default or named
+
+    def is_where_one_would_compute(device: DeviceInfo) -> bool:
+        asked = any(_matches(device, pattern) for pattern in patterns)
+        return device.kind != "cpu" or device.backend not in with_gpu or asked
+
+    return [device for device in devices if is_rival(device) and is_where_one_would_compute(device)]
 
 
 def _matches(device: DeviceInfo, pattern: str) -> bool:

@@ -145,6 +145,7 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_rounds(
     assert {step.left_s for step in told} == {0.0}
 
 
+@pytest.mark.usefixtures("unsettled")
 def test_how_long_further_rounds_go_on_is_told(tmp_path: Path) -> None:
     told: list[Progress] = []
     run(tmp_path, planned(CASES[:1], **TWICE, budget=30.0), told)
@@ -201,6 +202,7 @@ def test_contexts_of_a_round_are_opened_at_the_same_time(
     assert [len([trial for trial in found.trials if trial.case == case]) for case in cases] == [3, 1, 3]
 
 
+@pytest.mark.usefixtures("unsettled")
 def test_resume_goes_on_in_the_round_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.jsonl"
     whole = [(trial.case, trial.block) for trial in run(tmp_path, planned(CASES[:2], **TWICE)).trials]

@@ -411,6 +411,16 @@ def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None
     assert measured_by_default(devices, every) == devices
 
 
+def test_processors_of_a_backend_with_a_gpu_are_measured_only_when_asked_for(tmp_path: Path) -> None:
+    suite = _suite(tmp_path, _reduction())
+    assert measured_by_default(DEVICES, suite) == [d for d in DEVICES if d != CPU]
+    assert measured_by_default(DEVICES, suite, ["opencl"]) == [d for d in DEVICES if d != CPU]
+    assert measured_by_default(DEVICES, suite, (), ["cpu"]) == DEVICES
+    assert measured_by_default(DEVICES, suite, (), ["pocl"]) == DEVICES
+    without_gpu = [CUDA, CPU, NUMPY]
+    assert measured_by_default(without_gpu, suite) == without_gpu
+
+
 def test_the_seed_that_is_asked_for_is_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "discover", lambda: ([GPU], {}))
     plan = session.plan_run(Request("smoke", seed=7))
