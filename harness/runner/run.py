@@ -21,6 +21,7 @@ from harness.runner.schedule import (
     Allotment,
     Known,
     Trial,
+    contexts_of,
     first_rounds_end,
     further_rounds_end,
     problem_of,
@@ -96,6 +97,8 @@ class _Run:
         self._plan, self._writer, self._look = plan, writer, look
         self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()
+        # Where a device has several contexts, further rounds measure nothing else.
+        self._in_rounds = [case for case in plan.cases if contexts_of(case, plan.contexts) > 1] or plan.cases
         self._rounds = rounds_a_process(plan.contexts, plan.launch_contexts)
         self._known = Known(self._rounds, plan.launch_contexts)
         self._screening = Screening(plan.cases, plan.devices, plan.suite.limits.anew)
@@ -148,8 +151,10 @@ class _Run:
                     for _, trials_of_round in groupby(of_process, key=lambda trial: trial.round):
                         of_round = list(trials_of_round)
                         enough = self._enough(of_round)
+                        if all(trial.case in enough for trial in of_round):
+                            continue
                         if of_round[0].round:
-                            known = self._known.undecided(self._plan.cases)
+                            known = self._known.undecided(self._in_rounds)
                         left_s = self._left_s(of_round[0])
                         for _, beside in groupby(of_round, key=lambda trial: problem_of(trial.case)):
                             of_problem = list(beside)
@@ -160,7 +165,7 @@ class _Run:
                                 last = self._try(pool, trial, trial.case in enough) or last
                                 done += self._begins_process(trial)
         if known[1]:
-            known = self._known.undecided(self._plan.cases)
+            known = self._known.undecided(self._in_rounds)
         progress(Progress(total, total, last, None, *known))
 
     def _to_count(self, left: Sequence[Trial]) -> int:

@@ -130,7 +130,7 @@ class Known:
         self._in_parts: set[Case] = set()
         self._slow: set[Case] = set()
         self._gone: set[Case] = set()
-        # Until the next record of the problem.
+        # Until the next record of the problem: finding out takes milliseconds, of which a run has thousands.
         self._open: dict[tuple[Problem, str], frozenset[Case]] = {}
         self._launches = Launches()
 
@@ -166,18 +166,14 @@ class Known:
         return left_out
 
     def undecided(self, cases: Sequence[Case]) -> tuple[int, int]:
-        """How many problems of a run's cases have no settled verdict yet, and how many there are; without
-        those that no device could measure.
+        """How many problems of these cases have no settled verdict yet, and how many there are; without those
+        that no device could measure. ``cases`` are those that further rounds measure, in the run's order.
         """
-        problems: dict[tuple[Problem, str], list[Case]] = {}
-        for case in cases:
-            if case.role == "compare" and case not in self._gone and not isinstance(case.problem, Empty):
-                problems.setdefault(problem_of(case), []).append(case)
-        left = sum(
-            bool(self._open[problem] if problem in self._open else self._not_told(self._rivals(group)))
-            for problem, group in problems.items()
-        )
-        return left, len(problems)
+        compared = (case for case in cases if case.role != "limit" and not isinstance(case.problem, Empty))
+        groups = [list(group) for _, group in groupby(compared, key=problem_of)]
+        left = [[case for case in group if case not in self._gone] for group in groups]
+        problems = [group for group in left if any(case.role == "compare" for case in group)]
+        return sum(bool(self._still_open(group)) for group in problems), len(problems)
 
     def _rivals(self, cases: Sequence[Case]) -> list[Case]:
         return [case for case in cases if case not in self._slow]

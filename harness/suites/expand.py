@@ -63,8 +63,15 @@ def expand(
     limits = _limit_cases(suite, cases, chosen) if suite.limits.measure else iter(())
     studies = [case for study in suite.bandwidth for case in _bandwidth_cases(study, chosen)]
     launches = [case for study in suite.launch for case in _launch_cases(study, chosen)]
-    # A problem that two blocks name is measured once.
-    return list(dict.fromkeys([*limits, *cases, *studies, *launches]))
+    return _by_problem([*limits, *cases, *studies, *launches])
+
+
+def _by_problem(cases: Sequence[Case]) -> list[Case]:
+    """Each case once, and those of one problem together, whatever blocks name it."""
+    groups: dict[tuple[Problem, str], dict[Case, None]] = {}
+    for case in cases:
+        groups.setdefault((case.problem, case.cache), {})[case] = None
+    return [case for group in groups.values() for case in group]
 
 
 def select_devices(

@@ -145,6 +145,14 @@ def test_what_is_known_well_enough_is_left_out_of_the_last_rounds(
     assert {step.left_s for step in told} == {0.0}
 
 
+def test_a_round_that_measures_nothing_takes_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Known, "enough", lambda _, of_round: {trial.case for trial in of_round})
+    told: list[Progress] = []
+    found = run(tmp_path, planned(CASES[:2], **TWICE), told)
+    assert [trial.block for trial in found.trials] == [0, 0, 3, 3]
+    assert len(told) == 5
+
+
 @pytest.mark.usefixtures("unsettled")
 def test_how_long_further_rounds_go_on_is_told(tmp_path: Path) -> None:
     told: list[Progress] = []

@@ -273,6 +273,25 @@ def test_a_side_whose_verdicts_are_settled_leaves_the_time_to_the_others() -> No
     assert left_out_after(LEAST_ROUNDS, times | {own: far}) == set(times)
 
 
+def test_what_is_undecided_is_found_out_once_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes milliseconds a problem, and is asked for before every round."""
+    asked: list[object] = []
+    find_out = Known._not_told
+
+    def counted(known: Known, cases: list[Case]) -> frozenset[Case]:
+        asked.append(cases)
+        return find_out(known, cases)
+
+    monkeypatch.setattr(Known, "_not_told", counted)
+    known = Known(LEAST_ROUNDS + 2)
+    cases = [case("a", "min"), case("b", "min")]
+    for number in range(2):
+        for each in cases:
+            known.add(Record(each, "ok", clocks={"queue": Samples((1.0 + number,))}).in_block(0, number))
+        assert [known.undecided(cases) for _ in range(3)] == [(1, 1)] * 3
+        assert len(asked) == number + 1
+
+
 def test_what_was_given_up_stays_so() -> None:
     known = Known(LEAST_ROUNDS + 2)
     cases = [of_variant("a", SLOW), of_variant("a", FAST), of_variant("b", FAST)]

@@ -120,6 +120,13 @@ def test_a_problem_of_two_blocks_is_one_case(tmp_path: Path) -> None:
     assert expand(twice, DEVICES) == expand(once, DEVICES)
 
 
+def test_cases_of_a_problem_follow_each_other_whatever_blocks_name_it(tmp_path: Path) -> None:
+    two = _reduction() + _reduction('variants = ["tutorial"]')
+    found = [case.problem for case in _compared(expand(_suite(tmp_path, two), [GPU, CUPY]))]
+    assert len(found) > 2 * len(set(found))
+    assert [problem for problem, _ in groupby(found)] == list(dict.fromkeys(found))
+
+
 def test_limits_of_each_size_and_cache_state(tmp_path: Path) -> None:
     laplace = """
 [[laplace]]
