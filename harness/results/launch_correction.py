@@ -55,6 +55,10 @@ class Launches:
             there = self._seconds.setdefault(record.case.device_key, {})
             there.update({block: statistics.median(samples) for block, samples in found.items()})
 
+    def contexts(self, device_key: str) -> int:
+        """In how many contexts of a device the empty kernel was measured."""
+        return len(self._seconds.get(device_key, {}))
+
     def corrected(self, device_key: str, clock: Samples | None) -> Corrected:
         """The samples of a case's clock on that device, corrected where contexts enough tell how."""
         if clock is None:

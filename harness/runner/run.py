@@ -161,7 +161,7 @@ class _Run:
                             for trial in of_problem:
                                 progress(Progress(done, total, last, trial.case, *known, left_s))
                                 if trial is of_problem[0]:
-                                    self._prepare(pool, of_problem)
+                                    self._prepare(pool, [t for t in of_problem if t.case not in enough])
                                 last = self._try(pool, trial, trial.case in enough) or last
                                 done += self._begins_process(trial)
         if known[1]:
@@ -197,13 +197,16 @@ class _Run:
         """The cases of a round that are known well enough; all cases of a further round once time is over."""
         first = of_round[0]
         if self._begins_process(first):
-            return set()
+            is_later_of_several = first.process and self._rounds > 1
+            return self._known.far_off(of_round) if is_later_of_several else set()
         now = time.monotonic() - self._began_at
         if first.process not in self._ends:
             within = self._budget or self._measure.gpu_contexts_s or math.inf
             left = self._measure.processes - first.process
             self._ends[first.process] = further_rounds_end(within, now, left)
         if now >= self._ends[first.process]:
+            return {trial.case for trial in of_round}
+        if self._known.are_launches_enough(self._in_rounds, first.round):
             return {trial.case for trial in of_round}
         return self._known.enough(of_round)
 

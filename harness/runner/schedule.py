@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 from backends import REGISTRY
 from harness.problems import Empty, Problem
-from harness.results.launch_correction import Corrected, Launches
+from harness.results.launch_correction import FEWEST_CONTEXTS, Corrected, Launches
 from harness.results.merge import merged_clock
 from harness.results.ratio import BAND, chosen_on_the_other_half
 from harness.results.record import Case, Record, Samples
 from harness.results.statistics import centre
 from harness.results.stopping import NARROW, is_slower, mean_is_narrow, ratio_is_told
+from harness.runner.worth import RoundSeconds, Spread, launches_pay, spread_of
 
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
@@ -36,6 +37,10 @@ LEAST_ROUNDS = 4
 variant is given up: a few contexts may happen to be alike."""
 
 _BASELINES = frozenset({"library", "reference"})
+FAR_OFF = 1.25
+"""Times our kernels' time from which on a baseline is measured in the first process only: it differs from
+process to process by far less.
+"""
 LIMIT_ROUNDS = 2
 """Rounds of a process in which a limit is measured: no verdict rests on it."""
 
@@ -132,12 +137,18 @@ class Known:
         self._gone: set[Case] = set()
         # Until the next record of the problem: finding out takes milliseconds, of which a run has thousands.
         self._open: dict[tuple[Problem, str], frozenset[Case]] = {}
+        self._spreads: dict[Case, Spread | None] = {}
         self._launches = Launches()
+        self._round_seconds = RoundSeconds()
 
     def add(self, record: Record) -> None:
         """Takes note of a record of one round."""
         self._launches.add(record)
+        if record.block % self._rounds:
+            wall_s = record.provenance.get("wall_seconds", 0.0)
+            self._round_seconds.add(self._is_of_launches(record.block), record.block, wall_s)
         self._open.pop(problem_of(record.case), None)
+        self._spreads.pop(record.case, None)
         clock = record.clocks.get("queue")
         if record.status != "ok":
             self._gone.add(record.case)
@@ -163,17 +174,64 @@ class Known:
             left_out |= self._slow_of(cases)
             if context >= least:
                 left_out |= set(cases) - self._still_open(cases)
+        empties = {trial.case for trial in of_round if isinstance(trial.case.problem, Empty)}
+        others = {trial.case for trial in of_round} - empties
+        # Without another case nothing is left that the empty kernel would level.
+        return left_out | empties if others and others <= left_out | self._gone else left_out
+
+    def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
+        """The baselines of a later process's first round that took at least FAR_OFF times as long as our
+        kernels: another process would not change what is said of them.
+        """
+        left_out: set[Case] = set()
+        for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
+            sides = list(_sides([t.case for t in group if t.case in self._medians]).values())
+            for baseline in (side for side in sides if _role(side[0]) in _BASELINES):
+                ours = [each for each in sides if _is_ours_beside(each[0], baseline[0])]
+                best = [min(self._speed(case)[1] for case in side) for side in ours]
+                if best:
+                    left_out |= {case for case in baseline if self._speed(case)[1] >= FAR_OFF * max(best)}
         return left_out
 
     def undecided(self, cases: Sequence[Case]) -> tuple[int, int]:
         """How many problems of these cases have no settled verdict yet, and how many there are; without those
         that no device could measure. ``cases`` are those that further rounds measure, in the run's order.
         """
+        problems = self._compared(cases)
+        return sum(bool(self._still_open(group)) for group in problems), len(problems)
+
+    def are_launches_enough(self, cases: Sequence[Case], number: int) -> bool:
+        """Whether the round of that number measures the empty kernel alone, and one of all the ``cases`` that
+        are open would tell more for the time it takes. ``cases`` are as in :meth:`undecided`.
+        """
+        if not self._is_of_launches(number):
+            return False
+        still_open = [case for group in self._compared(cases) for case in self._still_open(group)]
+        spreads = map(self._spread, still_open)
+        # Before that nobody knows what launching adds.
+        told = [spread for spread in spreads if spread and spread.contexts >= FEWEST_CONTEXTS]
+        launch_s, round_s = self._round_seconds.of(True), self._round_seconds.of(False)
+        if still_open and not (told and launch_s and round_s):
+            return False
+        return not (still_open and launches_pay(told, launch_s or 0.0, round_s or 0.0))
+
+    def _spread(self, case: Case) -> Spread | None:
+        launches = self._launches.contexts(case.device_key)
+        if case not in self._spreads:
+            self._spreads[case] = spread_of(self._corrected(case), launches)
+        known = self._spreads[case]
+        return known and known._replace(launches=max(1, launches))
+
+    def _is_of_launches(self, number: int) -> bool:
+        """Whether the round of that number measures the empty kernel alone."""
+        return number % (1 + self._launches_after) > 0
+
+    def _compared(self, cases: Sequence[Case]) -> list[list[Case]]:
+        """The cases that are compared, by problem, without those that no device could measure."""
         compared = (case for case in cases if case.role != "limit" and not isinstance(case.problem, Empty))
         groups = [list(group) for _, group in groupby(compared, key=problem_of)]
         left = [[case for case in group if case not in self._gone] for group in groups]
-        problems = [group for group in left if any(case.role == "compare" for case in group)]
-        return sum(bool(self._still_open(group)) for group in problems), len(problems)
+        return [group for group in left if any(case.role == "compare" for case in group)]
 
     def _rivals(self, cases: Sequence[Case]) -> list[Case]:
         return [case for case in cases if case not in self._slow]
@@ -251,6 +309,11 @@ def _are_compared(one: Case, other: Case) -> bool:
     portable = [case for case in (one, other) if _dialect(case) == "portable"]
     roles = {_role(case) for case in portable}, {_role(case) for case in (one, other) if case not in portable}
     return not portable or (len(portable) == 1 and "cuda" not in roles[0] and not roles[1] & _BASELINES)
+
+
+def _is_ours_beside(case: Case, baseline: Case) -> bool:
+    """Whether a case is of our kernels, and compared with that baseline."""
+    return _role(case) not in _BASELINES and _are_compared(case, baseline)
 
 
 def _role(case: Case) -> str:
