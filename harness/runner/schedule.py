@@ -180,8 +180,8 @@ class Known:
         return left_out | empties if others and others <= left_out | self._gone else left_out
 
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
-        """The baselines of a later process's first round that took at least FAR_OFF times as long as our
-        kernels: another process would not change what is said of them.
+        """The baselines of a later process's first round each sample of which took at least FAR_OFF times as
+        long as our kernels: another process would not change what is said of them.
         """
         left_out: set[Case] = set()
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
@@ -190,8 +190,11 @@ class Known:
                 ours = [each for each in sides if _is_ours_beside(each[0], baseline[0])]
                 best = [min(self._speed(case)[1] for case in side) for side in ours]
                 if best:
-                    left_out |= {case for case in baseline if self._speed(case)[1] >= FAR_OFF * max(best)}
+                    left_out |= {case for case in baseline if self._least(case) >= FAR_OFF * max(best)}
         return left_out
+
+    def _least(self, case: Case) -> float:
+        return min(min(clock.seconds) for clock in self._clocks[case])
 
     def undecided(self, cases: Sequence[Case]) -> tuple[int, int]:
         """How many problems of these cases have no settled verdict yet, and how many there are; without those

@@ -117,11 +117,15 @@ def test_the_empty_kernel_is_left_out_where_nothing_is_open() -> None:
     assert launched(14, spread=0.2).enough(of_round) == set()
 
 
-@pytest.mark.parametrize(("times", "is_left_out"), [(FAR_OFF - 0.01, False), (FAR_OFF, True)])
+@pytest.mark.parametrize(
+    ("times", "is_left_out"),
+    [([FAR_OFF] * 3, True), ([FAR_OFF - 0.01] * 3, False), ([FAR_OFF, 9.0, 0.9], False)],
+    ids=["far off", "near", "disturbed"],
+)
 def test_a_baseline_that_is_far_off_is_measured_in_the_first_process_only(
-    times: float, is_left_out: bool
+    times: list[float], is_left_out: bool
 ) -> None:
-    """Its time is a multiple of the slower API's, of the fastest variant."""
+    """Its samples are multiples of the slower API's time, of the fastest variant."""
     baseline, fast, slow, cuda, portable = (
         of_variant("cub", FAST),
         of_variant("opencl", FAST),
@@ -130,8 +134,10 @@ def test_a_baseline_that_is_far_off_is_measured_in_the_first_process_only(
         of_variant("opencl", replace(FAST, dialect="portable")),
     )
     known = Known(4)
-    for each, seconds in ((baseline, 1.1 * times), (fast, 1.1), (slow, 9.0), (cuda, 1.0), (portable, 9.0)):
-        known.add(Record(each, "ok", clocks={"queue": Samples((seconds,))}).in_block(0, 0))
+    samples = {fast: (1.1,), slow: (9.0,), cuda: (1.0,), portable: (9.0,)}
+    samples[baseline] = tuple(1.1 * each for each in times)
+    for each, seconds in samples.items():
+        known.add(Record(each, "ok", clocks={"queue": Samples(seconds)}).in_block(0, 0))
     never_measured = of_variant("npp", FAST)
     of_round = [Trial(each, 1, 4) for each in (baseline, fast, slow, cuda, portable, never_measured)]
     assert known.far_off(of_round) == ({baseline} if is_left_out else set())
