@@ -17,7 +17,8 @@ from reports.ratios import BEST_LIBRARY, MOST_MORE, Comparison, verdict_counts
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell shows. ``sort`` orders its column (empty: by the text), ``title`` is shown on hovering.
+    """What a cell shows. ``sort`` orders its column (empty: the text, a number by its digits), ``title`` is
+    shown on hovering.
 
     ``chip``: the verdict whose coloured chip holds the text.
     """
@@ -52,9 +53,8 @@ class Table:
 def number_cell(
     value: float, form: Callable[[float], str], title: str = "", mark: str = "", style: str = ""
 ) -> Cell:
-    """The number as ``form`` writes it, with a mark behind; sorted by itself."""
-    known = math.isfinite(value)
-    return Cell(form(value) + (mark if known else ""), f"{value:.9g}" if known else "nan", title, style)
+    """The number as ``form`` writes it, with a mark behind; sorted by what is shown."""
+    return Cell(form(value) + (mark if math.isfinite(value) else ""), "", title, style)
 
 
 RECORD_HEADINGS = (

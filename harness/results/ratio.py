@@ -289,7 +289,7 @@ def _resampled_centres(side: Blocks, place: int) -> _Floats:
     return middle
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _drawn(count: int, place: int) -> npt.NDArray[np.int64]:
     """How often each of ``count`` units is drawn in each resample; another draw for another ``place``."""
     rng = np.random.default_rng((_SEED, place))

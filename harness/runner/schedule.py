@@ -181,7 +181,7 @@ class Known:
 
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
         """The baselines of a later process's first round each sample of which took at least FAR_OFF times as
-        long as our kernels: another process would not change what is said of them.
+        long as our kernels, and their controls: another process would not change what is said of them.
         """
         left_out: set[Case] = set()
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
@@ -191,7 +191,7 @@ class Known:
                 best = [min(self._speed(case)[1] for case in side) for side in ours]
                 if best:
                     left_out |= {case for case in baseline if self._least(case) >= FAR_OFF * max(best)}
-        return left_out
+        return left_out | {trial.case for trial in of_round if _twin(trial.case) in left_out}
 
     def _least(self, case: Case) -> float:
         return min(min(clock.seconds) for clock in self._clocks[case])

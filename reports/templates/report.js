@@ -8,22 +8,37 @@ const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
+// What a table is beside its text: JSON in gzip and base64.
+const unpacked = async (block) => {
+  const packed = atob(block.querySelector("script").textContent);
+  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+};
+
+// A browser with scripts takes what stands for one without them as text.
+const plain = (block) =>
+  new DOMParser().parseFromString(block.querySelector("noscript").textContent, "text/html").querySelector("pre");
+
+const data = new Map();
 const drawn = new Map();
 
 class Table {
   constructor(block) {
     this.block = block;
-    this.data = JSON.parse(block.querySelector("script").textContent);
+    this.data = data.get(block);
+    const texts = plain(block).textContent.split("\n").slice(1).map((line) => line.split("\t"));
     this.what = block.querySelector("summary").textContent;
     this.column = -1;
     this.direction = 1;
     this.case = "";
-    this.rows = this.data.rows.map(([cells, filters, key, style]) => ({ cells, filters, key, style }));
+    this.rows = this.data.rows.map(([looks, filters, key, style], at) => ({ texts: texts[at], looks, filters, key, style }));
     this.build();
   }
 
   cell(row, column) {
-    const [text, sort = "", title = 0, style = "", chip = ""] = this.data.cells[row.cells[column]];
+    const [title = 0, sort = "", style = "", chip = ""] = this.data.looks[row.looks[column]];
+    const text = row.texts[column];
     return { text, sort: sort || text, title: this.data.titles[title], style, chip };
   }
 
@@ -60,7 +75,7 @@ class Table {
   draw(row) {
     const link = element("a", { href: this.address({ case: row.key }), "aria-label": "link to this case" }, "#");
     row.made = element("tr", { class: row.style }, element("td", {}, ...(row.key ? [link] : [])));
-    row.cells.forEach((_, column) => {
+    row.looks.forEach((_, column) => {
       const { text, title, style, chip } = this.cell(row, column);
       const number = this.data.numeric.includes(column) ? "number " : "";
       const shown = chip ? element("span", { class: `chip ${chip}` }, text) : text;
@@ -72,7 +87,7 @@ class Table {
   compare(a, b) {
     const [x, y] = [a, b].map((row) => this.cell(row, this.column).sort);
     if (!this.data.numeric.includes(this.column)) return this.direction * x.localeCompare(y, undefined, { numeric: true });
-    const [p, q] = [Number(x), Number(y)];
+    const [p, q] = [x, y].map((text) => parseFloat(text.replaceAll(",", "")));
     // What was not measured comes last, whichever way the column is sorted.
     if (Number.isNaN(p) || Number.isNaN(q)) return Number.isNaN(p) - Number.isNaN(q);
     return this.direction * (p - q);
@@ -140,13 +155,25 @@ const follow = () => {
   }
 };
 
-for (const block of document.querySelectorAll("details.data")) {
-  block.addEventListener("toggle", () => block.open && tableOf(block));
-  if (block.open) tableOf(block);
-}
-addEventListener("hashchange", follow);
-addEventListener("beforeprint", () => {
-  for (const block of document.querySelectorAll("details")) block.open = true;
-  document.querySelectorAll("details.data").forEach(tableOf);
-});
-follow();
+const start = async () => {
+  const blocks = [...document.querySelectorAll("details.data")];
+  try {
+    await Promise.all(blocks.map(async (block) => data.set(block, await unpacked(block))));
+  } catch (error) {
+    // A browser from before 2023 cannot unpack: it shows the text.
+    for (const block of blocks) block.append(plain(block));
+    return;
+  }
+  for (const block of blocks) {
+    block.addEventListener("toggle", () => block.open && tableOf(block));
+    if (block.open) tableOf(block);
+  }
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => {
+    for (const block of document.querySelectorAll("details")) block.open = true;
+    blocks.forEach(tableOf);
+  });
+  follow();
+};
+
+const ready = start();

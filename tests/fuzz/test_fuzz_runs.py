@@ -312,7 +312,7 @@ def test_text_of_a_stranger_is_inert_on_the_page(tmp_path: Path) -> None:
     run = load_run(write(path, lines))
     page = Page(page_of([run, run], [HOSTILE, HOSTILE]))
     scripts = [attributes.get("type") for tag, attributes in page.elements if tag == "script"]
-    assert [kind for kind in scripts if kind != "application/json"] == [None]
+    assert [kind for kind in scripts if kind != "application/gzip"] == [None]
     names = {name for _, attributes in page.elements for name in attributes}
     assert not {name for name in names if name.startswith("on")}
     assert "onerror=alert(3)" in " ".join(page.text)

@@ -24,7 +24,10 @@ AROUND = """<!DOCTYPE html><body style="margin:0">
 addEventListener("message", (told) => document.body.setAttribute("data-told", told.data))
 </script>"""
 WITHIN = """<script>const told = () => {{ {code} }};
-addEventListener("load", () => parent.postMessage(JSON.stringify(told()), "*"))</script>"""
+addEventListener("load", async () => {{
+  if (typeof ready !== "undefined") await ready;
+  parent.postMessage(JSON.stringify(told()), "*");
+}})</script>"""
 
 
 class Browser:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import html
 import json
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 HOSTILE = "<script>alert(1)</script>\"'--></svg>$\\frac{ {{ 7*7 }} \x1b[31m\ud800"
 
@@ -38,13 +42,24 @@ class Page(HTMLParser):
 
 def tables(text: str) -> dict[str, list[list[str]]]:
     """The tables that a page's script would draw, by id: the rows with the text of their cells."""
+    drawn = {}
+    for name, (data, plain) in _blocks(text).items():
+        lines = [html.unescape(line).split("\t") for line in plain.split("\n")[1:]]
+        drawn[name] = [line[: len(looks)] for line, (looks, *_) in zip(lines, data["rows"], strict=True)]
+    return drawn
+
+
+def keys(text: str) -> dict[str, set[str]]:
+    """The names that the rows of a page's tables have in addresses, by the table's id."""
+    return {name: {row[2] for row in data["rows"]} for name, (data, _) in _blocks(text).items()}
+
+
+def _blocks(text: str) -> dict[str, tuple[dict[str, Any], str]]:
+    """Of each table on a page, by id, what its script is told and its lines as text."""
     found = re.findall(
-        r'<details class="data" id="([^"]+)".*?<script type="application/json">(.*?)</script>',
+        r'<details class="data" id="([^"]+)".*?<script type="application/gzip">(.*?)</script>'
+        r"\s*<noscript><pre>(.*?)</pre></noscript>",
         text,
         re.DOTALL,
     )
-    drawn = {}
-    for name, data in found:
-        table = json.loads(data)
-        drawn[name] = [[table["cells"][cell][0] for cell in row[0]] for row in table["rows"]]
-    return drawn
+    return {name: (json.loads(gzip.decompress(base64.b64decode(data))), plain) for name, data, plain in found}

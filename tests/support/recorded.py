@@ -76,10 +76,11 @@ def over_limit(*names: str, **wanted: Any) -> tuple[float, float]:
 
 
 def contexts(name: str) -> tuple[int, int, int]:
-    """In how many contexts the cases of a run were measured, at least and at most; and an empty kernel, 0
+    """In how many contexts our cases of a run were measured, at least and at most; and an empty kernel, 0
     where the run has none.
     """
     rows = table(name)
+    rows = rows[~rows["role"].isin(["library", "reference"])]
     counts = {kind: where(rows, purpose=kind)["queue_blocks"].map(len) for kind in ("compare", "control")}
     return (
         int(counts["compare"].min()),

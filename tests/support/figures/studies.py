@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.figures import RESULTS, Figure
-from tests.support.recorded import OWN, ends, lead, leads, ratios, steps, table, where
+from tests.support.figures import MAIN, RESULTS, Figure
+from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, steps, table, where
 
 
 def climbed(name: str, last: int) -> tuple[float, ...]:
@@ -40,6 +40,30 @@ def verdicts(name: str) -> list[int]:
     return [int(found.sum()), int(found["same"]), int(found["ambiguous"])]
 
 
+def ambiguous(name: str) -> tuple[int, int]:
+    """How many comparisons of OpenCL with CUDA are *ambiguous*, and all, in a run of at most ten minutes."""
+    found = where(ratios(name), first_backend="opencl")["verdict"]
+    return int((found == "ambiguous").sum()), len(found)
+
+
+def all_same(name: str) -> int:
+    """How many comparisons of OpenCL with CUDA a run has, which are all *same*."""
+    found = where(ratios(name), first_backend="opencl")["verdict"]
+    assert set(found) == {"same"}
+    return len(found)
+
+
+def small_sums() -> list[float]:
+    """What a sum of 4096 elements takes CUB, OpenCL and CUDA, in us; the verdicts on these."""
+    problem = "sum uint32 4096"
+    for side, verdict in (("opencl", "slower"), ("cuda", "ambiguous")):
+        (pair,) = where(leads("h200-pcl", backend=side), problem=problem, second_backend="cub").itertuples()
+        assert pair.verdict == verdict
+    rows = where(table("h200-pcl"), problem=problem, purpose="compare")
+    fastest = rows[rows["variant"].str.contains("narrow|sub_group")].set_index("backend")["queue"]
+    return [1e6 * float(fastest[name]) for name in ("cub", "opencl", "cuda")]
+
+
 SENTENCES: list[Figure] = [
     (
         RESULTS,
@@ -68,8 +92,29 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "OpenCL comes out at {:.2f} to {:.2f} of CUDA's speed.",
-        lambda: ends(ratios("h200-pcl")["gross"]),
+        "six minutes, up to {} contexts): the sum of uint32",
+        lambda: contexts("h200-pcl")[1:2],
+    ),
+    (
+        RESULTS,
+        "All {} comparisons of OpenCL with CUDA are *same*, at {:.2f} to {:.2f} of CUDA's speed.",
+        lambda: (all_same("h200-pcl"), *ends(ratios("h200-pcl")["gross"])),
+    ),
+    (
+        RESULTS,
+        "At 4096 elements CUB's sum in 32 bits is ahead: it takes {:.2f} us, OpenCL's kernel {:.2f} "
+        "(*slower*) and CUDA's {:.2f} (*ambiguous*).",
+        small_sums,
+    ),
+    (
+        RESULTS,
+        "four minutes, up to {} contexts): minmax and sum of four types",
+        lambda: contexts("h200-modern")[1:2],
+    ),
+    (
+        RESULTS,
+        "All {} comparisons of OpenCL with CUDA are *same*. CUDA's kernels",
+        lambda: [all_same("h200-modern")],
     ),
     (
         RESULTS,
@@ -84,4 +129,14 @@ SENTENCES: list[Figure] = [
     ),
 ]
 
-ROWS: list[Figure] = []
+ROWS: list[Figure] = [
+    (
+        RESULTS,
+        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {} | met |",
+        lambda: [
+            *ambiguous(MAIN),
+            *ambiguous("h200-yan2011"),
+            *(all_same(name) for name in ("h200-pcl", "h200-modern")),
+        ],
+    ),
+]

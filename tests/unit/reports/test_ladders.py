@@ -86,7 +86,7 @@ def test_the_worth_of_each_step_is_the_mean_over_problems() -> None:
     lines = steps_table([climb]).lines
     assert [line.cells[1].text for line in lines] == list(LADDER.labels) * 2
     assert [line.cells[2].text for line in lines] == ["opencl:0"] * 3 + ["cuda:0"] * 3
-    assert [[float(cell.sort) for cell in line.cells[4:]] for line in lines[1:3]] == [[2, 2], [2, 4]]
+    assert [[float(cell.text) for cell in line.cells[4:]] for line in lines[1:3]] == [[2, 2], [2, 4]]
 
 
 def test_a_waterfall_a_problem_has_every_rung_of_both_and_the_limit() -> None:

@@ -30,7 +30,7 @@ from reports.page import page as page_of
 from reports.ratios import comparisons
 from reports.svg import SENTINEL, inline
 from reports.terminal import conclusion
-from tests.support.html import HOSTILE, Page, tables
+from tests.support.html import HOSTILE, Page, keys, tables
 from tests.support.recorded import run_of as run_file
 from tests.support.report_data import cpu_run, device, gpu_run, laplace, limit, png, record, reduction, run_of
 
@@ -94,12 +94,9 @@ def test_ids_are_unique_and_references_resolve() -> None:
 
 def test_a_link_leads_to_its_case(gpu_page: str) -> None:
     links = [href.partition("?case=") for href in Page(gpu_page).values("href") if "?case=" in href]
-    keys = {
-        name: {row[2] for row in json.loads(data)["rows"]}
-        for name, data in re.findall(r'id="(r\d-[^"]+)".{,400}?json">(.*?)</script>', gpu_page, re.DOTALL)
-    }
+    there = keys(gpu_page)
     assert len(links) > 200
-    assert all(unquote(case) in keys[name[1:]] for name, _, case in links)
+    assert all(unquote(case) in there[name[1:]] for name, _, case in links)
 
 
 def test_every_table_is_whole_without_a_script(gpu_page: str) -> None:
