@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,54 @@ def test_a_round_that_measures_nothing_takes_no_time(tmp_path: Path, monkeypatch
     found = run(tmp_path, planned(CASES[:2], **TWICE), told)
     assert [trial.block for trial in found.trials] == [0, 0, 3, 3]
     assert len(told) == 5
+
+
+TWO_DEVICES = [CASES[0], replace(CASES[1], device=1)]
+"""The second has several contexts a process, in :data:`BESIDE`."""
+BESIDE = TWICE | {"contexts": {"fake:1": 3}}
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_baseline_that_is_far_off_is_left_out_of_later_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Known, "far_off", lambda *_: {TWO_DEVICES[0]})
+    found = run(tmp_path, planned(TWO_DEVICES, **BESIDE))
+    blocks = [[trial.block for trial in found.trials if trial.case == case] for case in TWO_DEVICES]
+    assert blocks == [[0], list(range(6))]
+    # Where no device has several contexts, the processes are all that a verdict rests on.
+    (tmp_path / "once").mkdir()
+    found = run(tmp_path / "once", planned(TWO_DEVICES[:1], **THREE))
+    assert [trial.block for trial in found.trials] == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_what_is_undecided_is_told_of_the_cases_that_further_rounds_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[Sequence[Case]] = []
+    count = Known.undecided
+
+    def undecided(known: Known, cases: Sequence[Case]) -> tuple[int, int]:
+        counted.append(cases)
+        return count(known, cases)
+
+    monkeypatch.setattr(Known, "undecided", undecided)
+    run(tmp_path, planned(TWO_DEVICES, **BESIDE))
+    assert counted
+    assert all(cases == TWO_DEVICES[1:] for cases in counted)
+
+
+def test_launches_alone_are_left_out_where_they_are_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = Case("fake", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
+    cases = [empty, CASES[0]]
+    monkeypatch.setattr(Known, "enough", lambda *_: set())
+    monkeypatch.setattr(Known, "are_launches_enough", lambda _, of, number: of == cases and number == 1)
+    found = run(tmp_path, planned(cases, **TWICE | {"processes": 1, "gpu_launch_contexts": 1}))
+    assert [trial.block for trial in found.trials if trial.case == empty] == [0, 2, 3, 4, 5]
+    assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 2, 4]
 
 
 @pytest.mark.usefixtures("unsettled")
