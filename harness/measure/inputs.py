@@ -152,7 +152,7 @@ class Inputs:
                 self._data = None
             while self._sources and self._taken + problem.source_bytes > self._most:
                 self._forget_oldest()
-            array = self._shared.source(key, make) if self._shared else make()
+            array = self._shared.array(key, make) if self._shared else make()
             source = Source(array, problem.pack(array))
         self._sources[key] = source
         return source
@@ -178,6 +178,9 @@ class Inputs:
 
         if self._shared is None or not isinstance(problem, (Reduction, Laplace)):
             return computed()
+        if isinstance(problem, Laplace):
+            image = self._shared.array(problem, lambda: problem.reference(source))
+            return image, self._shared.answer(key, lambda: problem.tolerance(source))
         found: tuple[Any, float] = self._shared.answer(key, computed)
         return found
 

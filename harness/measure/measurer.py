@@ -24,7 +24,7 @@ from harness.measure.clocks import Timer
 from harness.measure.inputs import KEPT_SHARE, HostData, Inputs, Unlike
 from harness.measure.rotation import Rotation
 from harness.problems import Empty, Reduction, Verification
-from harness.problems.base import compare
+from harness.problems.comparison import compare
 from harness.results.record import Case, Record, Samples
 from harness.variants.axes import LibraryVariant
 

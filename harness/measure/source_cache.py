@@ -24,22 +24,22 @@ import numpy as np
 from harness.problems import Array
 
 MOST_BYTES = 2**30
-"""What the answers may take; those beyond it are computed anew by each worker."""
-LEAST_SOURCE_BYTES = 2**22
-"""Sources of fewer bytes are made anew: that is as fast as reading them."""
-MOST_SOURCE_BYTES = 2**33
-"""What the sources may take together, the oldest go first; one alone may take more. Those of a suite that it
+"""What the answers may take that are no arrays; those beyond it are computed anew by each worker."""
+LEAST_ARRAY_BYTES = 2**22
+"""Arrays of fewer bytes are made anew: that is as fast as reading them."""
+MOST_ARRAY_BYTES = 2**33
+"""What the arrays may take together, the oldest go first; one alone may take more. Those of a suite that it
 does not hold are all made anew in each process, as they come in turn.
 """
 FREE_SHARE = 0.25
-"""The part of the disk's free space, with what they have taken of it, that the sources may take together."""
+"""The part of the disk's free space, with what they have taken of it, that the arrays may take together."""
 
 PREFIX = "opencl-cuda-harness-"
 """What the folders' names begin with, among the temporary files."""
 LEFT_AFTER_S = 60.0
 """A folder that no run holds is younger than this only while its run begins."""
 
-_ANSWER, _SOURCE, _HELD = ".answer", ".npy", ".lock"
+_ANSWER, _ARRAY, _HELD = ".answer", ".npy", ".lock"
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def _is_left(folder: Path) -> bool:
 
 
 class Shared:
-    """Answers and sources by key, of one seed and image.
+    """Answers, and arrays, by key, of one seed and image.
 
     Only for a folder that nobody else can write to: answers are pickled.
     """
@@ -89,7 +89,9 @@ class Shared:
         self._folder = folder
 
     def answer(self, key: object, compute: Callable[[], Any]) -> Any:
-        """The answer of ``key``, a problem or one of its sources; computed and kept where nobody has."""
+        """The answer of ``key``, a problem or one of its sources, that is no large array; computed and kept
+        where nobody has.
+        """
         path = self._path(key, _ANSWER)
         with self._alone():
             if path.exists():
@@ -101,19 +103,19 @@ class Shared:
                 _keep(path, lambda part: part.write_bytes(data))
             return answer
 
-    def source(self, key: Hashable, make: Callable[[], Array]) -> Array:
-        """The source of ``key``; made and kept where no worker has.
+    def array(self, key: Hashable, make: Callable[[], Array]) -> Array:
+        """The array of ``key``, a source or an image that is an answer; made and kept where no worker has.
 
         Many are kept: the cases that share one follow each other, on every device, and every process of the
         run comes to it again.
         """
-        path = self._path(key, _SOURCE)
+        path = self._path(key, _ARRAY)
         with self._alone():
             if path.exists():
                 # Mapped, not read; what is written to it would stay in this process.
                 return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
             array = make()
-            if array.nbytes >= LEAST_SOURCE_BYTES and self._make_room(array.nbytes):
+            if array.nbytes >= LEAST_ARRAY_BYTES and self._make_room(array.nbytes):
                 _keep(path, lambda part: _save(part, array))
             return array
 
@@ -135,24 +137,24 @@ class Shared:
             os.close(folder)
 
     def _make_room(self, nbytes: int) -> bool:
-        """Removes the oldest sources as far as another one needs; whether it fits then.
+        """Removes the oldest arrays as far as another one needs; whether it fits then.
 
         To be called by one worker at a time: what is half written then a killed one has left.
         """
         if not self._folder.is_dir():
-            # Something has removed it; the next source makes it again.
+            # Something has removed it; the next array makes it again.
             return False
         for path in self._folder.iterdir():
-            if path.suffix not in (_ANSWER, _SOURCE, _HELD):
+            if path.suffix not in (_ANSWER, _ARRAY, _HELD):
                 path.unlink(missing_ok=True)
-        kept = sorted(self._folder.glob(f"*{_SOURCE}"), key=lambda path: path.stat().st_mtime_ns)
+        kept = sorted(self._folder.glob(f"*{_ARRAY}"), key=lambda path: path.stat().st_mtime_ns)
         sizes = {path: path.stat().st_size for path in kept}
         taken = sum(sizes.values())
         fitting = int(FREE_SHARE * (shutil.disk_usage(self._folder).free + taken))
         if nbytes > fitting:
             return False
         for oldest in kept:
-            if taken + nbytes <= min(MOST_SOURCE_BYTES, fitting):
+            if taken + nbytes <= min(MOST_ARRAY_BYTES, fitting):
                 break
             # Who has mapped it keeps it: only its name goes.
             oldest.unlink(missing_ok=True)

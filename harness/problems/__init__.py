@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from harness.problems.bandwidth import DIRECTIONS, Bandwidth
-from harness.problems.base import Array, Verification
+from harness.problems.base import Array
+from harness.problems.comparison import Verification
 from harness.problems.empty import Empty
 from harness.problems.laplace import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
 from harness.problems.operations import OPS, MinMaxLoc

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from harness.checked import Text, Whole, one_of
+from harness.problems.comparison import Verification, compare
 from harness.problems.dtypes import DTYPES
 
 Array = npt.NDArray[Any]
@@ -44,20 +44,6 @@ def fitting(sizes: S) -> S:
 
 Positive = Annotated[Whole, Field(ge=1)]
 DtypeName = Annotated[Text, one_of("dtype", DTYPES)]
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """The outcome of comparing one result with the reference.
-
-    ``error`` is the largest absolute difference (0 for an exact match, inf where a NaN or shape differs),
-    ``tolerance`` the largest allowed one; ``message`` says what differs and is empty when ``ok``.
-    """
-
-    ok: bool
-    error: float
-    tolerance: float
-    message: str = ""
 
 
 class ProblemBase(ABC):
@@ -117,85 +103,3 @@ class ProblemBase(ABC):
     def verify(self, actual: Any, array: Array) -> Verification:
         """Compares an answer with the reference for ``array``."""
         return compare(actual, self.reference(array), self.tolerance(array))
-
-
-_AT_ONCE = 2**20
-"""Bytes of large arrays that are compared at a time: what is made of these stays in the cache."""
-
-_LONG = 8
-"""Bytes of the numbers whose differences float64 does not hold exactly."""
-
-
-def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
-    """Compares two scalars or arrays of one shape element by element; NaN equals NaN.
-
-    Integers are compared exactly (``tolerance`` 0 means equality); floats within ``tolerance``. The values of
-    a tuple are compared one by one, each in its own type.
-    """
-    if isinstance(expected, tuple):
-        return _compare_values(actual, expected, tolerance)
-    left, right = np.asarray(actual), np.asarray(expected)
-    if left.shape != right.shape:
-        return Verification(
-            False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected"
-        )
-    if _are_identical(left, right):
-        return Verification(True, 0.0, tolerance)
-    same = np.asarray(left == right)
-    if left.dtype.kind == "f" or right.dtype.kind == "f":
-        same |= np.isnan(left) & np.isnan(right)
-    if same.all():
-        return Verification(True, 0.0, tolerance)
-    # longdouble holds every 64-bit integer and float64 exactly on x86-64, but is slow.
-    wide = np.float64 if max(left.itemsize, right.itemsize) < _LONG else np.longdouble
-    with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.asarray(np.abs(left.astype(wide) - right))
-    difference[same] = 0
-    difference[np.isnan(difference)] = np.inf
-    error = float(difference.max())
-    # Where nothing may differ, a difference too small for the wide type is one, too.
-    wrong = np.asarray(difference > tolerance if tolerance else ~same)
-    if not wrong.any():
-        return Verification(True, error, tolerance)
-    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
-    where = f" at {first}" if first else ""
-    count = f"{int(wrong.sum())} of {wrong.size} values differ; first" if wrong.ndim else "result"
-    return Verification(
-        False,
-        error,
-        tolerance,
-        f"{count}{where}: got {left[first]!r}, expected {right[first]!r} (tolerance {tolerance:g})",
-    )
-
-
-def _are_identical(left: Array, right: Array) -> bool:
-    """Whether two large arrays of one shape are the same byte for byte, as they are where nothing is wrong.
-    Told in a third of the time that comparing elements takes, and without another array.
-    """
-    whole = left.flags.c_contiguous and right.flags.c_contiguous
-    if left.nbytes < _AT_ONCE or left.dtype != right.dtype or not whole:
-        return False
-    a, b = left.reshape(-1).view(np.uint8), right.reshape(-1).view(np.uint8)
-    return all(_is_same_part(a[i : i + _AT_ONCE], b[i : i + _AT_ONCE]) for i in range(0, a.size, _AT_ONCE))
-
-
-def _is_same_part(left: Array, right: Array) -> bool:
-    """Whether some bytes are the same; compared in words, as bytes one by one take longer."""
-    kind = np.uint8 if left.size % _LONG else np.uint64
-    return bool((left.view(kind) == right.view(kind)).all())
-
-
-def _compare_values(actual: Any, expected: tuple[Any, ...], tolerance: float) -> Verification:
-    """As :func:`compare`, of values that no one type may hold."""
-    shape = (len(actual),) if isinstance(actual, tuple) else np.shape(actual)
-    if shape != (len(expected),):
-        said = f"shape {shape} where {(len(expected),)} is expected"
-        return Verification(False, float("inf"), tolerance, said)
-    found = [compare(left, right, tolerance) for left, right in zip(actual, expected, strict=True)]
-    error = max(one.error for one in found)
-    wrong = [place for place, one in enumerate(found) if not one.ok]
-    if not wrong:
-        return Verification(True, error, tolerance)
-    what = found[wrong[0]].message.removeprefix("result: ")
-    count = f"{len(wrong)} of {len(found)} values differ; first at {(wrong[0],)}: {what}"
-    return Verification(False, error, tolerance, count)

@@ -232,7 +232,11 @@ class Laplace(ProblemBase):
         if not self.element.is_float:
             return 0.0
         centre, edge, corner = map(abs, self.coefficients)
-        finite = np.abs(array[np.isfinite(array)])
         border = abs(self.border_value) if math.isfinite(self.border_value) else 0.0
-        largest = max(float(finite.max()) if finite.size else 0.0, border)
+        largest = max([border, *(_largest(rows) for rows in array)])
         return 9 * float(np.finfo(self.dtype).eps) * (centre + 4 * edge + 4 * corner) * largest
+
+
+def _largest(values: Array) -> float:
+    """The largest finite magnitude, 0 of none."""
+    return float(np.abs(values).max(where=np.isfinite(values), initial=0.0))

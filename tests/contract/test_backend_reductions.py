@@ -10,7 +10,7 @@ import pytest
 
 from backends import REGISTRY, Backend
 from harness.problems import OPS, Array, Reduction
-from harness.problems.base import compare
+from harness.problems.comparison import compare
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import LibraryVariant
 from tests.support.checks import check_reduction, expected_types, require, skipping, types_of

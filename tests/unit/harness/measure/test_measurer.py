@@ -17,7 +17,8 @@ from harness.measure.budget import WARM_UP, brief, every_clock, informed, plain,
 from harness.measure.inputs import KEPT_SHARE, Inputs
 from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
-from harness.problems.base import Array, compare
+from harness.problems.base import Array
+from harness.problems.comparison import compare
 from harness.problems.dtypes import DTYPES
 from harness.results.record import Case, Samples
 from harness.runner.worker_main import respond

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from harness.measure import source_cache as module
+from harness.measure.inputs import Inputs
+from harness.measure.photograph import source_image
 from harness.measure.source_cache import Shared, shared_folder
-from harness.problems import Array
+from harness.problems import Array, Laplace
+from tests.support.fake_backend import FakeBackend, FakeClock
 from tests.support.fake_runs import CASES
 
 
@@ -31,14 +34,14 @@ class Maker:
 
 @pytest.fixture
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LEAST_SOURCE_BYTES", 0)
+    monkeypatch.setattr(module, "LEAST_ARRAY_BYTES", 0)
 
 
 @pytest.mark.usefixtures("every_size")
 def test_a_source_is_made_once_and_is_the_same_for_all(tmp_path: Path) -> None:
     make = Maker(7)
-    first = Shared(tmp_path).source(("a", 1), make)
-    second = Shared(tmp_path).source(("a", 1), make)
+    first = Shared(tmp_path).array(("a", 1), make)
+    second = Shared(tmp_path).array(("a", 1), make)
     assert make.times == 1
     assert type(second) is np.ndarray
     assert second.dtype == first.dtype
@@ -48,9 +51,9 @@ def test_a_source_is_made_once_and_is_the_same_for_all(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("every_size")
 def test_what_one_writes_to_a_source_no_other_sees(tmp_path: Path) -> None:
     make = Maker(7)
-    Shared(tmp_path).source("a", make)
-    Shared(tmp_path).source("a", make)[:] = 0
-    assert (Shared(tmp_path).source("a", make) == 7).all()
+    Shared(tmp_path).array("a", make)
+    Shared(tmp_path).array("a", make)[:] = 0
+    assert (Shared(tmp_path).array("a", make) == 7).all()
 
 
 @pytest.mark.usefixtures("every_size")
@@ -58,7 +61,7 @@ def test_sources_are_kept_side_by_side(tmp_path: Path) -> None:
     makers = [Maker(value) for value in range(5)]
     for _ in range(2):
         for make in makers:
-            assert (Shared(tmp_path).source(make.value, make) == make.value).all()
+            assert (Shared(tmp_path).array(make.value, make) == make.value).all()
     assert [make.times for make in makers] == [1] * 5
 
 
@@ -67,18 +70,18 @@ def test_the_oldest_source_makes_room_and_stays_readable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared, first, second, third = Shared(tmp_path), Maker(1), Maker(2), Maker(3)
-    shared.source("a", first)
+    shared.array("a", first)
     (path,) = tmp_path.iterdir()
     # Room for two.
-    monkeypatch.setattr(module, "MOST_SOURCE_BYTES", 2 * path.stat().st_size)
+    monkeypatch.setattr(module, "MOST_ARRAY_BYTES", 2 * path.stat().st_size)
     os.utime(path, (0, 0))
-    mapped = shared.source("a", first)
-    shared.source("b", second)
-    shared.source("c", third)
+    mapped = shared.array("a", first)
+    shared.array("b", second)
+    shared.array("c", third)
     assert len(list(tmp_path.iterdir())) == 2
     assert (mapped == 1).all()
     for key, make in (("b", second), ("c", third), ("a", first)):
-        shared.source(key, make)
+        shared.array(key, make)
     assert (first.times, second.times, third.times) == (2, 1, 1)
 
 
@@ -86,12 +89,12 @@ def test_the_oldest_source_makes_room_and_stays_readable(
 def test_a_source_larger_than_all_may_be_is_kept_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_SOURCE_BYTES", 1)
+    monkeypatch.setattr(module, "MOST_ARRAY_BYTES", 1)
     shared, first, second = Shared(tmp_path), Maker(1), Maker(2)
-    shared.source("a", first)
-    shared.source("b", second)
+    shared.array("a", first)
+    shared.array("b", second)
     assert len(list(tmp_path.iterdir())) == 1
-    shared.source("b", second)
+    shared.array("b", second)
     assert (first.times, second.times) == (1, 1)
 
 
@@ -99,7 +102,7 @@ def test_a_source_larger_than_all_may_be_is_kept_alone(
 def test_what_a_killed_worker_has_left_half_written_goes(tmp_path: Path) -> None:
     (tmp_path / "abc.4711").write_bytes(b"half")
     (tmp_path / "abc.answer").write_bytes(b"whole")
-    Shared(tmp_path).source("a", Maker(1))
+    Shared(tmp_path).array("a", Maker(1))
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".answer", ".npy"]
 
 
@@ -109,7 +112,7 @@ def test_no_source_is_kept_where_the_disk_has_no_room(
 ) -> None:
     monkeypatch.setattr(module, "FREE_SHARE", 0.0)
     make = Maker(1)
-    Shared(tmp_path).source("a", make)
+    Shared(tmp_path).array("a", make)
     assert not list(tmp_path.iterdir())
 
 
@@ -123,7 +126,7 @@ def test_who_comes_while_another_makes_a_source_waits_for_it(tmp_path: Path) -> 
         return make()
 
     with ThreadPoolExecutor(4) as pool:
-        found = [pool.submit(Shared(tmp_path).source, "a", slowly) for _ in range(4)]
+        found = [pool.submit(Shared(tmp_path).array, "a", slowly) for _ in range(4)]
         told = [pool.submit(Shared(tmp_path).answer, CASES[0].problem, make) for _ in range(4)]
         assert all((each.result() == 7).all() for each in (*found, *told))
     assert make.times == 2, "a source and an answer"
@@ -134,8 +137,8 @@ def test_a_folder_that_something_removed_is_made_again(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     shared, make = Shared(folder), Maker(7)
     for _ in range(2):
-        shared.source("a", make)
-        assert (shared.source("a", make) == 7).all()
+        shared.array("a", make)
+        assert (shared.array("a", make) == 7).all()
         assert shared.answer(CASES[0].problem, lambda: 42) == 42
         assert folder.stat().st_mode & 0o077 == 0
         shutil.rmtree(folder)
@@ -150,7 +153,7 @@ def test_a_folder_that_goes_while_a_source_is_made_costs_time_only(tmp_path: Pat
         shutil.rmtree(folder)
         return np.zeros(3)
 
-    assert (Shared(folder).source("a", make) == 0).all()
+    assert (Shared(folder).array("a", make) == 0).all()
 
 
 @pytest.mark.parametrize("is_link", [True, False])
@@ -168,7 +171,7 @@ def test_a_folder_that_others_could_have_made_is_not_used(tmp_path: Path, is_lin
 def test_a_small_source_is_not_kept(tmp_path: Path) -> None:
     make = Maker(3)
     for _ in range(2):
-        Shared(tmp_path).source("a", make)
+        Shared(tmp_path).array("a", make)
     assert make.times == 2
     assert not list(tmp_path.iterdir())
 
@@ -180,7 +183,7 @@ def test_a_full_disk_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(np, "save", full)
     make = Maker(3)
-    assert (Shared(tmp_path).source("a", make) == 3).all()
+    assert (Shared(tmp_path).array("a", make) == 3).all()
     assert not list(tmp_path.iterdir())
 
 
@@ -195,7 +198,7 @@ def test_a_runs_folder_is_its_own_and_goes_with_it(temporary: Path) -> None:
     with shared_folder() as one, shared_folder() as other:
         assert one != other
         assert Path(one).stat().st_mode & 0o077 == 0
-        Shared(Path(one)).source("a", Maker(1))
+        Shared(Path(one)).array("a", Maker(1))
         assert Path(one, "run.lock").exists(), "what makes room keeps the lock"
     assert not list(temporary.iterdir())
 
@@ -226,3 +229,26 @@ def test_what_is_not_left_stays(temporary: Path) -> None:
         os.utime(lives, (0, 0))
         with shared_folder():
             assert all(path.exists() for path in (Path(lives), begins, elsewhere, link, lock))
+
+
+def test_an_image_that_is_an_answer_is_computed_once_and_mapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of a gibibyte took each worker of each process seconds."""
+    monkeypatch.setattr(module, "LEAST_ARRAY_BYTES", 0)
+    problem = Laplace("four", "reflect_101", "laplacian", "float32", 30, 20)
+    computed: list[Laplace] = []
+    reference = Laplace.reference
+
+    def counted(each: Laplace, array: Array) -> Array:
+        computed.append(each)
+        return reference(each, array)
+
+    monkeypatch.setattr(Laplace, "reference", counted)
+    found = [Inputs(FakeBackend(FakeClock()), 1, None, tmp_path).data(problem) for _ in range(2)]
+    assert computed == [problem]
+    source = source_image(problem)
+    for data in found:
+        assert np.array_equal(data.expected, reference(problem, source))
+        assert data.tolerance == problem.tolerance(source) > 0
+    assert {path.suffix for path in tmp_path.iterdir()} == {".npy", ".answer"}
