@@ -44,11 +44,15 @@ class Headline:
 
 
 def headlines(table: pd.DataFrame, found: Sequence[Comparison]) -> list[Headline]:
-    """One headline a physical device with measured cases, in the order of measurement."""
-    rows = measured(table)
+    """One headline a physical device with measured cases, in the order of measurement. None of a device on
+    which the reference alone was measured, where another has what is compared.
+    """
+    groups = measured(table).groupby("physical", sort=False)
+    of = {str(physical): [each for each in found if each.physical == physical] for physical, _ in groups}
     return [
-        _headline(str(physical), group, [c for c in found if c.physical == physical])
-        for physical, group in rows.groupby("physical", sort=False)
+        _headline(str(physical), rows, of[str(physical)])
+        for physical, rows in groups
+        if of[str(physical)] or not found or set(rows["role"]) != {"reference"}
     ]
 
 

@@ -54,14 +54,16 @@ class Ratios:
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one run. ``name`` is the prefix of its ids."""
+    """What the page shows of one run. ``name`` is the prefix of its ids; ``software``: :func:`_software` by
+    the physical device, and of all of them by the empty name.
+    """
 
     name: str
     run: Run
     command: str
     devices: Sequence[Mapping[str, Any]]
     unused: Sequence[Mapping[str, Any]]
-    software: str
+    software: Mapping[str, str]
     headlines: Sequence[Headline]
     main: Mapping[str, Ratios]
     others: Sequence[Ratios]
@@ -106,7 +108,10 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
         command=command,
         devices=[device for key, device in there.items() if key in used],
         unused=[device for key, device in there.items() if key not in used],
-        software=_software(run, [device for key, device in there.items() if key in used]),
+        software={
+            physical: _software(run, [there[key] for key in rows["device"].drop_duplicates() if key in there])
+            for physical, rows in [("", table), *table.groupby("physical", sort=False)]
+        },
         headlines=headlines(table, found),
         main=main,
         others=[each for each in ratios if each not in main.values()],

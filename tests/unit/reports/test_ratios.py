@@ -398,6 +398,14 @@ def test_gpu_and_processor_are_told_apart() -> None:
     assert [(c.physical, c.first, c.second) for c in found] == [
         (GPU, "OpenCL", "CUDA"), (GPU, "OpenCL", "the best library"), (GPU, "CUDA", "the best library"),
     ]  # fmt: skip
-    assert [headline.answer for headline in headlines(frame(run), found)][1:] == [
+    # The processor, on which the reference alone ran, has no headline beside what is compared.
+    assert [headline.physical for headline in headlines(frame(run), found)] == [GPU]
+    assert [headline.answer for headline in headlines(frame(run), [])][1:] == [
         "Nothing to compare: numpy alone was measured here."
     ]
+    alone = run_of(
+        *(record(name, reduction(), 1e-6) for name in ("opencl", "cuda")),
+        record("opencv", reduction(), 1e-6),
+        devices=(device("opencl"), device("cuda"), device("opencv", physical="cpu")),
+    )
+    assert len(headlines(frame(alone), comparisons(frame(alone)))) == 2, "a library alone is told"
