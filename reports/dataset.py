@@ -124,9 +124,13 @@ def frame(run: Run) -> pd.DataFrame:
     limits = [
         row for row in rows if row.purpose == "limit" and row.status == "ok" and row.bytes_per_second > 0
     ]
-    return pd.DataFrame(
-        [_limited(row, limits) for row in rows], columns=[field.name for field in fields(Row)]
-    )
+    return table_of(Row, (_limited(row, limits) for row in rows))
+
+
+def table_of(kind: type[Any], rows: Iterable[Any]) -> pd.DataFrame:
+    """Rows of a dataclass as a table; :func:`dataclasses.asdict` would copy all that they hold."""
+    names = [field.name for field in fields(kind)]
+    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
 def _opening_seconds(rows: Sequence[Row]) -> dict[str, float]:

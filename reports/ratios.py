@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -19,7 +19,7 @@ from harness.results.ratio import (
     Side,
 )
 from harness.results.statistics import geometric_mean
-from reports.dataset import by_speed, measured, ordered_sizes
+from reports.dataset import by_speed, measured, ordered_sizes, table_of
 from reports.fairness import Measured, differences
 
 FASTEST = "fastest"
@@ -161,7 +161,7 @@ def comparisons(table: pd.DataFrame, band: float = BAND) -> list[Comparison]:
             ("OpenCL", BEST_LIBRARY),
             ("CUDA", BEST_LIBRARY),
         ):
-            pairs = _table(_pairs(group, first, second, band))
+            pairs = table_of(Pair, _pairs(group, first, second, band))
             if len(pairs):
                 found.append(Comparison(str(physical), name, first, second, pairs, band))
     return found
@@ -172,13 +172,8 @@ def library_pairs(table: pd.DataFrame, band: float = BAND) -> pd.DataFrame:
     fastest variant of each, with the columns of :class:`Pair`.
     """
     groups = grouped(measured(table), "physical", "problem", "cache")
-    return _table(pair for group in groups for pair in _with_each_library(group, band))
-
-
-def _table(pairs: Iterable[Pair]) -> pd.DataFrame:
-    """Pairs as a table; :func:`dataclasses.asdict` copies all that a pair holds, which takes long."""
-    names = [field.name for field in fields(Pair)]
-    return pd.DataFrame([[getattr(pair, name) for name in names] for pair in pairs], columns=names)
+    pairs = (pair for group in groups for pair in _with_each_library(group, band))
+    return table_of(Pair, pairs)
 
 
 def grouped(rows: pd.DataFrame, *keys: str) -> Iterable[list[Measured]]:
