@@ -36,8 +36,10 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     """Compares two scalars or arrays of one shape element by element; NaN equals NaN.
 
     Integers are compared exactly (``tolerance`` 0 means equality); floats within ``tolerance``. The values of
-    a tuple are compared one by one, each in its own type.
+    a tuple are compared one by one, each in its own type. None, of what has no answer, equals None alone.
     """
+    if expected is None:
+        return Verification(actual is None, 0.0, tolerance, "" if actual is None else f"got {actual!r}")
     if isinstance(expected, tuple):
         return _compare_values(actual, expected, tolerance)
     left, right = np.asarray(actual), np.asarray(expected)

@@ -98,6 +98,14 @@ class RunPlan:
         measure = self.suite.measure
         return measure.gpu_launch_contexts if self.contexts and measure.controls else 0
 
+    @property
+    def processes(self) -> int:
+        """Fresh processes at most: those in which every case is measured, and those for what is not settled
+        then.
+        """
+        measure = self.suite.measure
+        return measure.processes + (0 if self.contexts else measure.further_processes)
+
     def for_worker(self, shared: str | None = None, key: str = "") -> dict[str, Any]:
         """What a worker, on the device of that key, needs of it, as plain data
         (:class:`harness.measure.measurer.Measurer`).

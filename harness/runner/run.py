@@ -81,8 +81,7 @@ def run_cases(
         look: returns the state of a case's device; called before and after each measurement.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
-    processes = plan.suite.measure.processes
-    every = trials(plan.cases, processes, plan.contexts, plan.launch_contexts)
+    every = trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts)
     left = [trial for trial in every if trial not in there]
     run = _Run(plan, writer, look)
     for record in finished:
@@ -123,7 +122,8 @@ class _Run:
         """Measures every trial: each process has its own workers, and each round its own contexts."""
         self._began_at = time.monotonic()
         if self._budget:
-            ends_at = self._began_at + first_rounds_end(self._budget, self._rounds)
+            several = max(self._rounds, 1 + self._plan.processes - self._measure.processes)
+            ends_at = self._began_at + first_rounds_end(self._budget, several)
             self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
         try:
@@ -163,20 +163,20 @@ class _Run:
                                 if trial is of_problem[0]:
                                     self._prepare(pool, [t for t in of_problem if t.case not in enough])
                                 last = self._try(pool, trial, trial.case in enough) or last
-                                done += self._begins_process(trial)
+                                done += self._is_promised(trial)
         if known[1]:
             known = self._known.undecided(self._in_rounds)
         progress(Progress(total, total, last, None, *known))
 
     def _to_count(self, left: Sequence[Trial]) -> int:
         """Trials that are measured whatever verdicts there are."""
-        return sum(map(self._begins_process, left))
+        return sum(map(self._is_promised, left))
 
     def _left_s(self, trial: Trial) -> float:
         """Seconds in which further rounds of a trial's process may begin; see :class:`Progress`."""
         end = self._ends.get(trial.process, math.inf)
         now = time.monotonic() - self._began_at
-        return max(0.0, end - now) if trial.round % self._rounds and math.isfinite(end) else 0.0
+        return 0.0 if self._is_promised(trial) or not math.isfinite(end) else max(0.0, end - now)
 
     def _prepare(self, pool: Pool, of_problem: Sequence[Trial]) -> None:
         """Prepares a problem the first time that a process comes to it."""
@@ -196,16 +196,21 @@ class _Run:
     def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that are known well enough; all cases of a further round once time is over."""
         first = of_round[0]
-        if self._begins_process(first):
+        if self._is_promised(first):
             is_later_of_several = first.process and self._rounds > 1
             return self._known.far_off(of_round) if is_later_of_several else set()
         now = time.monotonic() - self._began_at
+        is_further_process = self._begins_process(first)
         if first.process not in self._ends:
-            within = self._budget or self._measure.gpu_contexts_s or math.inf
-            left = self._measure.processes - first.process
+            measure = self._measure
+            granted = measure.further_processes_s if is_further_process else measure.gpu_contexts_s
+            within = self._budget or granted or math.inf
+            left = 1 if is_further_process else measure.processes - first.process
             self._ends[first.process] = further_rounds_end(within, now, left)
         if now >= self._ends[first.process]:
             return {trial.case for trial in of_round}
+        if is_further_process:
+            return self._known.settled(of_round)
         if self._known.are_launches_enough(self._in_rounds, first.round):
             return {trial.case for trial in of_round}
         return self._known.enough(of_round)
@@ -213,14 +218,16 @@ class _Run:
     def _begins_process(self, trial: Trial) -> bool:
         return trial.round % self._rounds == 0
 
+    def _is_promised(self, trial: Trial) -> bool:
+        """Whether a trial is measured whatever verdicts there are."""
+        return self._begins_process(trial) and trial.process < self._measure.processes
+
     def _is_to_measure(self, trial: Trial) -> bool:
         """Whether a trial has a part of the budget's time: further rounds take what the suite grants, and
         most candidates for limits are out after the first process.
         """
         is_measured = trial.case not in self._plan.skipped and not self._screening.is_out(trial.case)
-        return (
-            self._begins_process(trial) and is_measured and (trial.process == 0 or trial.case.role != "limit")
-        )
+        return self._is_promised(trial) and is_measured and (trial.process == 0 or trial.case.role != "limit")
 
     def _is_over(self, case: Case) -> bool:
         return case in self._over or self._screening.is_out(case)
@@ -243,7 +250,7 @@ class _Run:
     def _measured(self, pool: Pool, trial: Trial) -> Record:
         start = time.monotonic()
         granted = None
-        if self._allotment and self._begins_process(trial):
+        if self._allotment and self._is_promised(trial):
             granted = self._allotment.seconds(start, 1 + self._to_measure)
         share = self._plan.share(trial.case, trial.is_primary_only, granted)
         if self._screening.is_brief(trial.case):

@@ -179,6 +179,16 @@ class Known:
         # Without another case nothing is left that the empty kernel would level.
         return left_out | empties if others and others <= left_out | self._gone else left_out
 
+    def settled(self, of_round: Sequence[Trial]) -> set[Case]:
+        """The cases of a process, beyond those in which all are measured, on which no verdict hangs."""
+        left_out: set[Case] = set()
+        for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
+            cases = [trial.case for trial in group if trial.case not in self._gone]
+            left_out |= self._slow_of(cases)
+            is_compared = _is_compared(cases)
+            left_out |= set(cases) - (self._still_open(cases) if is_compared else frozenset())
+        return left_out
+
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
         """The baselines of a later process's first round each sample of which took at least FAR_OFF times as
         long as our kernels, and their controls: another process would not change what is said of them.
@@ -301,6 +311,12 @@ class Known:
     def _corrected(self, case: Case) -> Corrected:
         found = self._clocks.get(case)
         return self._launches.corrected(case.device_key, merged_clock(found) if found else None)
+
+
+def _is_compared(cases: Sequence[Case]) -> bool:
+    """Whether there is a verdict on the problem of these cases."""
+    compared = (case for case in cases if case.role == "compare" and not isinstance(case.problem, Empty))
+    return len({case.device_key for case in compared}) > 1
 
 
 def _are_compared(one: Case, other: Case) -> bool:

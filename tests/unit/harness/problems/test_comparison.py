@@ -25,6 +25,11 @@ def test_compare_scalars() -> None:
     assert "result: got np.int32(3), expected" in wrong.message
 
 
+def test_what_has_no_answer_is_compared_with_none() -> None:
+    assert compare(None, None, 0.0).ok
+    assert (compare(3, None, 0.0).ok, compare(3, None, 0.0).message) == (False, "got 3")
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
 @pytest.mark.parametrize("field", range(4))
 def test_values_and_places_of_64_bits_are_compared_exactly(dtype: str, field: int) -> None:

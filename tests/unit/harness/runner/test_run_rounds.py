@@ -201,6 +201,56 @@ def test_launches_alone_are_left_out_where_they_are_enough(
     assert [trial.block for trial in found.trials if trial.case == CASES[0]] == [0, 2, 4]
 
 
+ONCE_AND_MORE: dict[str, Any] = {"processes": 1, "further_processes": 2}
+SEVERAL_DEVICES = [replace(CASES[0], device=device) for device in range(2)] + CASES[1:2]
+
+
+def test_further_processes_measure_what_is_not_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
+    monkeypatch.setattr(Known, "settled", lambda *_: set(SEVERAL_DEVICES[:2]))
+    told: list[Progress] = []
+    found = run(tmp_path, planned(SEVERAL_DEVICES, **ONCE_AND_MORE), told)
+    assert [(trial.case, trial.process, trial.block) for trial in found.trials] == [
+        *((case, 0, 0) for case in SEVERAL_DEVICES),
+        (SEVERAL_DEVICES[2], 1, 1),
+        (SEVERAL_DEVICES[2], 2, 2),
+    ]
+    assert (tmp_path / "diary").read_text() == "opened\n" * 4, "no worker without a case"
+    # How many cases further processes measure nobody knows before.
+    assert {step.total for step in told} == {3}
+    assert [step.done for step in told][-1] == 3
+
+
+def test_further_processes_begin_while_there_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Known, "settled", lambda *_: set())
+    for name, seconds, blocks in (("none", 1e-6, [0]), ("all", 600.0, [0, 1, 2])):
+        (tmp_path / name).mkdir()
+        told: list[Progress] = []
+        plan = planned(CASES[:1], **ONCE_AND_MORE, further_processes_s=seconds)
+        found = run(tmp_path / name, plan, told)
+        assert [trial.block for trial in found.trials] == blocks
+        assert (max(step.left_s for step in told) > 500) == (name == "all")
+
+
+def test_a_budget_is_shared_with_further_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Known, "settled", lambda *_: set())
+    seconds = []
+    for further in (0, 1):
+        shares = asked(monkeypatch)
+        folder = tmp_path / str(further)
+        folder.mkdir()
+        run(folder, planned(CASES[:1], processes=1, further_processes=further, budget=6.0))
+        seconds.append(2 * shares[0]["queue"].seconds)
+    assert seconds[1] < seconds[0] / 2
+
+
+def test_where_a_device_has_several_contexts_there_are_no_further_processes() -> None:
+    assert planned(**THREE, further_processes=4).processes == 7
+    assert planned(**TWICE, further_processes=4).processes == 2
+
+
 @pytest.mark.usefixtures("unsettled")
 def test_how_long_further_rounds_go_on_is_told(tmp_path: Path) -> None:
     told: list[Progress] = []

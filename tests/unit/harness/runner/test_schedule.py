@@ -292,6 +292,24 @@ def test_what_is_undecided_is_found_out_once_a_record(monkeypatch: pytest.Monkey
         assert len(asked) == number + 1
 
 
+def test_a_process_beyond_those_of_all_measures_what_a_verdict_hangs_on() -> None:
+    known = Known(1)
+    near = [case("opencl", "min"), case("numpy", "min")]
+    far = [case("opencl", "sum"), case("numpy", "sum")]
+    alone = case("opencl", "max")
+    control, limit = replace(near[0], role="control"), replace(case("opencl", "mean"), role="limit")
+    gone = case("cub", "min")
+    known.add(Record(gone, "skipped", "no such device"))
+    for number in range(3):
+        for each in (*near, *far, alone, control, limit, empty("opencl"), empty("numpy")):
+            times = 2.0 if each == far[1] else 1.0 + 0.015 * (number % 2) * (each == near[1])
+            clocks = {"queue": Samples((times * (1 + 1e-4 * number),))}
+            known.add(Record(each, "ok", clocks=clocks).in_block(number, number))
+    cases = [empty("opencl"), empty("numpy"), *near, control, gone, *far, alone, limit]
+    of_round = [Trial(each, 3, 3) for each in cases]
+    assert known.settled(of_round) == {empty("opencl"), empty("numpy"), *far, alone, limit}
+
+
 def test_what_was_given_up_stays_so() -> None:
     known = Known(LEAST_ROUNDS + 2)
     cases = [of_variant("a", SLOW), of_variant("a", FAST), of_variant("b", FAST)]

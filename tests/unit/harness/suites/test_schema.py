@@ -140,7 +140,7 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
         ("title = " + "[" * 99999, ["is not TOML", "nested too deeply"]),
         *(
             (f"{REDUCTION}[measure]\n{key} = {value}", [f"measure.{key}: should be", "not"])
-            for key in ("case_seconds", "limit_s", "gpu_contexts_s")
+            for key in ("case_seconds", "limit_s", "gpu_contexts_s", "further_processes_s")
             for value in ("inf", "nan", "-inf", "1e300", "-1.0")
         ),
         *(
@@ -150,6 +150,7 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
                 "processes",
                 "gpu_contexts",
                 "gpu_launch_contexts",
+                "further_processes",
                 "reference_limit_bytes",
             )
         ),
