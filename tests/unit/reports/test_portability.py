@@ -146,7 +146,8 @@ def test_recorded_runs_of_a_gpu_and_a_processor() -> None:
     opencl, cuda = told["reduction", "opencl"], told["reduction", "cuda"]
     assert set(opencl.of_limit) == {"NVIDIA H200", "pthread-AMD EPYC"}
     assert opencl.why == ""
-    assert 0 < portability(list(opencl.of_limit.values())) < opencl.of_limit["NVIDIA H200"] <= 1
+    reached = list(opencl.of_limit.values())
+    assert 0 < min(reached) <= portability(reached) <= max(reached) <= 1
     assert cuda.of_limit["NVIDIA H200"] > 0.8
     assert portability(list(cuda.of_limit.values())) == 0
     assert cuda.why.startswith("pthread-AMD EPYC: not measured (")
