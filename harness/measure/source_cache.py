@@ -80,7 +80,7 @@ def _is_left(folder: Path) -> bool:
 
 
 class Shared:
-    """Answers, and arrays, by key, of one seed and image.
+    """Answers and arrays by key, of one seed and image.
 
     Only for a folder that nobody else can write to: answers are pickled.
     """

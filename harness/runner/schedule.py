@@ -185,8 +185,7 @@ class Known:
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
             cases = [trial.case for trial in group if trial.case not in self._gone]
             left_out |= self._slow_of(cases)
-            is_compared = _is_compared(cases)
-            left_out |= set(cases) - (self._still_open(cases) if is_compared else frozenset())
+            left_out |= set(cases) - (self._still_open(cases) if _is_compared(cases) else frozenset())
         return left_out
 
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
@@ -220,13 +219,15 @@ class Known:
         if not self._is_of_launches(number):
             return False
         still_open = [case for group in self._compared(cases) for case in self._still_open(group)]
-        spreads = map(self._spread, still_open)
+        if not still_open:
+            return True
         # Before that nobody knows what launching adds.
+        spreads = map(self._spread, still_open)
         told = [spread for spread in spreads if spread and spread.contexts >= FEWEST_CONTEXTS]
         launch_s, round_s = self._round_seconds.of(True), self._round_seconds.of(False)
-        if still_open and not (told and launch_s and round_s):
+        if not (told and launch_s and round_s):
             return False
-        return not (still_open and launches_pay(told, launch_s or 0.0, round_s or 0.0))
+        return not launches_pay(told, launch_s, round_s)
 
     def _spread(self, case: Case) -> Spread | None:
         launches = self._launches.contexts(case.device_key)
