@@ -184,8 +184,8 @@ class Known:
         left_out: set[Case] = set()
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
             cases = [trial.case for trial in group if trial.case not in self._gone]
-            left_out |= self._slow_of(cases)
-            left_out |= set(cases) - (self._still_open(cases) if _is_compared(cases) else frozenset())
+            slow = self._slow_of(cases)
+            left_out |= slow | set(cases) - (self._still_open(cases) if _is_compared(cases) else frozenset())
         return left_out
 
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
