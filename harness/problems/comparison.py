@@ -39,7 +39,8 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
     a tuple are compared one by one, each in its own type. None, of what has no answer, equals None alone.
     """
     if expected is None:
-        return Verification(actual is None, 0.0, tolerance, "" if actual is None else f"got {actual!r}")
+        told = "" if actual is None else f"got {actual!r} where nothing is expected"
+        return Verification(actual is None, float("inf") if told else 0.0, tolerance, told)
     if isinstance(expected, tuple):
         return _compare_values(actual, expected, tolerance)
     left, right = np.asarray(actual), np.asarray(expected)

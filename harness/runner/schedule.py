@@ -234,7 +234,7 @@ class Known:
         if case not in self._spreads:
             self._spreads[case] = spread_of(self._corrected(case), launches)
         known = self._spreads[case]
-        return known and known._replace(launches=max(1, launches))
+        return known and known._replace(launches=launches)
 
     def _is_of_launches(self, number: int) -> bool:
         """Whether the round of that number measures the empty kernel alone."""

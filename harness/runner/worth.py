@@ -31,7 +31,7 @@ class Spread(NamedTuple):
     @property
     def by_a_launch(self) -> float:
         """By how much one more context of the empty kernel does."""
-        return self.launching / self.launches**2
+        return self.launching / max(1, self.launches) ** 2
 
 
 def spread_of(corrected: Corrected, launches: int) -> Spread | None:
@@ -41,7 +41,7 @@ def spread_of(corrected: Corrected, launches: int) -> Spread | None:
         return None
     square = statistics.fmean(medians) ** 2
     own, launching = statistics.variance(medians) / square, corrected.error**2 * launches / square
-    return Spread(own, len(medians), launching, max(1, launches))
+    return Spread(own, len(medians), launching, launches)
 
 
 def launches_pay(spreads: Sequence[Spread], launch_s: float, round_s: float) -> bool:

@@ -159,7 +159,7 @@ const start = async () => {
   const blocks = [...document.querySelectorAll("details.data")];
   try {
     await Promise.all(blocks.map(async (block) => data.set(block, await unpacked(block))));
-  } catch (error) {
+  } catch {
     // A browser from before 2023 cannot unpack: it shows the text.
     for (const block of blocks) block.append(plain(block));
     return;

@@ -81,6 +81,13 @@ def ahead() -> tuple[int, int]:
     return int(found[0]["faster"]), int(found[0].sum())
 
 
+def contradicting() -> list[str]:
+    """The type and size of the sum of CuPy's, alone in the main run, whose clocks contradict each other."""
+    (row,) = where(table(MAIN), not_disagreement="").to_dict("records")
+    assert (row["backend"], row["op"]) == ("cupy", "sum")
+    return [row["type"], row["size"]]
+
+
 def empties() -> tuple[float, ...]:
     """An empty kernel: in how many contexts, least, greatest and mean of their medians."""
     sides = [medians(STARTS[0], side, "empty 264 groups of 256") for side in OWN]
@@ -121,6 +128,7 @@ SENTENCES: list[Figure] = [
     (RESULTS, "gives {}, with intervals of {} in OpenCL and {} in CUDA.", controls),
     (RESULTS, "{} to {} contexts, {} of the empty kernel)", lambda: contexts(STARTS[1])),
     (RESULTS, "finds {} of the {} verdicts equal ({:.0f} %; {} by a band of 3 %)", equal_verdicts),
+    (ISSUES, "In `quick` that of {} at {} alone does.", contradicting),
     (ISSUES, "in {} of {} cases (", lambda: equal_verdicts()[:2]),
     (ISSUES, "(reductions {} of {}, Laplace filters all {})", by_kind),
     (RESULTS, "of {} cases {} *same*, {} *ambiguous*, none faster or slower.", compared),
