@@ -97,7 +97,12 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     variant = replace(
         base,
         **preferred,
-        loads_in_flight=_spread(loads, problem.size / (width * group_size), device.compute_units),
+        loads_in_flight=_loads(
+            loads,
+            problem.size / (width * group_size),
+            device.compute_units,
+            is_combined_at_once=finish.is_combined_at_once,
+        ),
         groups=min(MOST_GROUPS, items_a_unit // group_size),
         group_size=group_size,
     )
@@ -111,14 +116,18 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     return variant
 
 
-def _spread(loads: int, vectors: float, units: int) -> int:
-    """Loads in flight: one where that spreads a small source over more compute units, else ``loads``.
+def _loads(loads: int, vectors: float, units: int, *, is_combined_at_once: bool) -> int:
+    """Loads in flight: one where that spreads a small source over more compute units, else up to ``loads``.
 
     ``vectors`` is how many each work-item of a single group would load. With one load in flight it is the
     number of groups: at most one for each of the ``units``. On an H200 up to 8 % faster (reports/examples,
-    sweep-alternating-sizes).
+    sweep-alternating-sizes). Where groups wait for each other, one group that reads all is faster than a few;
+    and a load that nobody needs costs time, too (reports/examples, sweep-tiny).
     """
-    return 1 if loads < vectors <= units else loads
+    alone = 1 if is_combined_at_once else loads
+    if alone < vectors <= units:
+        return 1
+    return min(loads, 1 << (math.ceil(vectors) - 1).bit_length())
 
 
 def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -41,6 +41,9 @@ _UNORDERED: Final = "this API cannot order the work-groups of one launch on this
 
 class Finish(Value, ABC):
     """What a finish adds to the plan of a reduction, and what it asks of a GPU's default."""
+
+    is_combined_at_once: ClassVar[bool] = False
+    """Whether every group adds its partial result to the answer by itself, and none waits for the others."""
 
     @abstractmethod
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
@@ -196,6 +199,8 @@ class _Alternating(_ByAtomics):
 
     On an H200 up to a fourth faster than flags where the source is small (sweep-alternating).
     """
+
+    is_combined_at_once = True
 
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
         places = ("answer", "spare", *(f"spare_{place}" for place in range(2, PLACES)))
