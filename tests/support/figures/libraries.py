@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import pandas as pd
+
 from harness.results.statistics import geometric_mean
 from tests.support.figures import BILLIONS, RESULTS, Figure
 from tests.support.recorded import OWN, lead, leads, table, where
@@ -52,7 +54,17 @@ def on_a_processor() -> tuple[float, ...]:
     )
 
 
+def undecided() -> list[float]:
+    """The only lead up to 16 million elements that is not decided: OpenCL's over CuPy, from a cold cache."""
+    found = pd.concat([leads("h200-libraries", cached, side) for cached in ("hot", "cold") for side in OWN])
+    (row,) = where(found, not_verdict="faster").to_dict("records")
+    assert (row["first_backend"], row["second_backend"], row["cache"]) == ("opencl", "cupy", "cold")
+    assert (row["problem"], row["verdict"]) == ("sum float32 4096x4096", "ambiguous")
+    return [row["gross"]]
+
+
 SENTENCES: list[Figure] = [
+    (RESULTS, "(a sum of float32 at 16 million, cold: {:.2f}, *ambiguous*)", undecided),
     (
         RESULTS,
         "CUB in C++ takes {:.1f} us for minmax of uint8 at 8192x8192 where it takes {:.1f} from Python, "

@@ -28,6 +28,13 @@ def portable_us(problem: str) -> tuple[float, float]:
     return 1e6 * row["first_queue"], 1e6 * row["second_queue"]
 
 
+def least_ratios() -> list[float]:
+    """The least ratio of all, and the least of those of 2560x2560."""
+    found = [portable(**wanted).sort_values("gross").iloc[0] for wanted in ({}, {"size": "2560x2560"})]
+    assert [row["problem"] for row in found] == ["sum uint8 8192x8192", "sum float64 2560x2560"]
+    return [row["gross"] for row in found]
+
+
 def two_loads() -> tuple[float, ...]:
     """A portable sum with two loads in flight, and with four."""
     rows = where(table("h200-sweep-portable"), problem="sum float64 2560x2560", backend="portable opencl")
@@ -52,8 +59,9 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "The least ratio, {:.2f}, is of a sum of float64 at 2560x2560",
-        lambda: [min([portable()["gross"].min(), *portable(problem="sum float64 2560x2560")["gross"]])],
+        "The least ratios are {:.2f}, of a sum of uint8 at 8192x8192, and {:.2f}, of a sum of float64 at "
+        "2560x2560",
+        least_ratios,
     ),
     (
         RESULTS,
