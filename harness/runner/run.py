@@ -15,11 +15,11 @@ from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
 from harness.results.runfile import Writer
 from harness.runner.compiling import compile_ahead
+from harness.runner.known import Known
 from harness.runner.plan import RunPlan
 from harness.runner.pool import Pool
 from harness.runner.schedule import (
     Allotment,
-    Known,
     Trial,
     contexts_of,
     first_rounds_end,

@@ -18,8 +18,9 @@ from harness.results.ratio import BAND, FEWEST_TO_CHOOSE, Interval, verdict
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
 from harness.runner import run as running
+from harness.runner.known import LEAST_ROUNDS
 from harness.runner.plan import Request, RunPlan
-from harness.runner.schedule import LEAST_ROUNDS, Trial
+from harness.runner.schedule import Trial
 from harness.suites.schema import load_suite
 from harness.variants.axes import LaunchVariant
 from harness.variants.ladders import LADDERS

@@ -14,9 +14,10 @@ from harness.measure.budget import informed, is_primary_only, primary_clock
 from harness.problems import Empty
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
+from harness.runner.known import Known
 from harness.runner.plan import LAUNCH_SAMPLES
 from harness.runner.run import LIMIT_SHARE, Progress, run_cases
-from harness.runner.schedule import LEAST_S, Known
+from harness.runner.schedule import LEAST_S
 from harness.runner.worker_process import Worker
 from harness.variants.axes import LaunchVariant
 from tests.support.fake_backend import DIARY

@@ -10,25 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.problems import Empty, Reduction
 from harness.results.launch_correction import FEWEST_CONTEXTS, Corrected
 from harness.results.record import Case, Record, Samples
-from harness.runner.schedule import FAR_OFF, Known, Trial
+from harness.runner.known import FAR_OFF, Known
+from harness.runner.schedule import Trial
 from harness.runner.worth import RoundSeconds, Spread, launches_pay, spread_of
-from harness.variants.axes import LaunchVariant, ReductionVariant
+from harness.variants.axes import ReductionVariant
+from tests.support.cases import empty, of_variant
 
 SLOW, FAST = (ReductionVariant(groups=groups) for groups in (2, 4))
-
-
-def of_variant(backend: str, variant: ReductionVariant) -> Case:
-    return Case(backend, 0, Reduction("min", "int32", (10,)), variant)
-
-
 SIDES = [of_variant("a", FAST), of_variant("b", FAST)]
-
-
-def empty(backend: str) -> Case:
-    return Case(backend, 0, Empty((((8,), (256,)),)), LaunchVariant(), role="control")
 
 
 def test_a_spread_is_what_one_context_leaves_unsure() -> None:
