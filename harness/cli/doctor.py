@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -169,7 +169,10 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
         subject, error = f"{device['key']} {device['name']}", device["error"]
         if error:
             yield Finding(
-                subject, "broken", f"a small reduction fails: {error}", "update or reinstall its driver"
+                subject,
+                "broken",
+                f"a small {device['tried']} fails: {error}",
+                "update or reinstall its driver",
             )
         elif device["repaired"]:
             yield Finding(
@@ -179,7 +182,7 @@ def _backend(name: str, answer: dict[str, Any], nvidia: bool) -> Iterator[Findin
                 "nothing; a newer PoCL or its Debian package does not need it",
             )
         else:
-            yield Finding(subject, "ok", "reduces 1000 integers rightly")
+            yield Finding(subject, "ok", f"a small {device['tried']} is right")
 
 
 def _probe(name: str) -> dict[str, Any]:
@@ -208,25 +211,29 @@ def _last_line(text: str) -> str:
     return (text.strip().splitlines() or ["it says nothing"])[-1]
 
 
-def _try(work: Callable[[], object]) -> str:
-    """Empty if ``work`` succeeds, else its error: in a probe every error is a finding."""
-    try:
-        work()
-    except Exception as error:
-        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-    return ""
-
-
-def _reduce(name: str, index: int) -> None:
+def _try(name: str, index: int) -> dict[str, str]:
+    """What a device was asked to do, the first of a few that its backend has, and the error if it failed."""
     from backends import open_backend
-    from harness.problems import Reduction
+    from harness.problems import Laplace, Problem, Reduction
 
-    problem = Reduction("minmax", "int32", (1000,))
-    source = problem.make_source(seed=0)
-    with open_backend(name, index) as backend:
-        verification = problem.verify(backend.reduce("minmax", source), source)
-    if not verification.ok:
-        raise ValueError(verification.message)
+    problems: dict[str, Problem] = {
+        "reduction": Reduction("minmax", "int32", (1000,)),
+        "filter": Laplace("four", "reflect_101", "laplacian", "uint8", 30, 50),
+    }
+    tried = next(iter(problems))
+    try:
+        with open_backend(name, index) as backend:
+            has = [
+                kind
+                for kind, problem in problems.items()
+                if not backend.unsupported(problem, backend.default_variant(problem))
+            ]
+            tried = has[0] if has else tried
+            source = problems[tried].make_source(seed=0)
+            verification = problems[tried].verify(backend.compute(problems[tried], source), source)
+        return {"tried": tried, "error": "" if verification.ok else verification.message}
+    except Exception as error:  # In a probe every error is a finding.
+        return {"tried": tried, "error": f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"}
 
 
 def _answer(name: str) -> dict[str, Any]:
@@ -242,7 +249,7 @@ def _answer(name: str) -> dict[str, Any]:
                 **asdict(device),
                 "key": device.key,
                 "repaired": device.details.get("repaired", ""),
-                "error": _try(lambda i=device.index: _reduce(name, i)),  # type: ignore[misc]
+                **_try(name, device.index),
             }
             for device in devices
         ]

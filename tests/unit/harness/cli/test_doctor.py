@@ -13,10 +13,20 @@ import pytest
 from backends import BackendUnavailable
 from backends.libraries.numpy import NumpyBackend
 from harness.cli import doctor
+from harness.problems import Problem, Reduction
+from harness.variants.axes import Variant
 
 
 def _device(**changes: object) -> dict[str, Any]:
-    return {"key": "opencl:0", "name": "X", "vendor": "V", "error": "", "repaired": "", **changes}
+    return {
+        "key": "opencl:0",
+        "name": "X",
+        "vendor": "V",
+        "tried": "filter",
+        "error": "",
+        "repaired": "",
+        **changes,
+    }
 
 
 @pytest.mark.parametrize(
@@ -67,6 +77,29 @@ def test_probe_of_a_working_backend() -> None:
     (device,) = doctor._probe("numpy")["devices"]
     assert device["key"] == "numpy:0"
     assert device["error"] == ""
+
+
+def test_a_backend_is_tried_at_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(_: NumpyBackend, problem: Problem, __: Variant) -> str | None:
+        return "filters alone" if isinstance(problem, Reduction) else None
+
+    assert doctor._try("numpy", 0) == {"tried": "reduction", "error": ""}
+    monkeypatch.setattr(NumpyBackend, "unsupported", unsupported)
+    assert doctor._try("numpy", 0) == {"tried": "filter", "error": ""}
+    (finding,) = doctor._backend("numpy", {"devices": [_device()]}, nvidia=False)
+    assert finding.detail == "a small filter is right"
+
+
+@pytest.mark.parametrize(
+    ("compute", "error"),
+    [(Mock(side_effect=OSError("no\nmemory")), "OSError: no"), (Mock(return_value=(0, 0)), "got")],
+    ids=["fails", "wrong"],
+)
+def test_what_a_device_does_wrongly_is_told(
+    compute: Mock, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NumpyBackend, "compute", compute)
+    assert error in doctor._try("numpy", 0)["error"]
 
 
 @pytest.mark.parametrize(
