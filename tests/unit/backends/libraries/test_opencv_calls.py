@@ -81,6 +81,29 @@ def adds_fours_narrowly(step: int) -> Any:
     return total
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float32"])
+@pytest.mark.parametrize(("mask", "function"), [("four", "Laplacian"), ("eight", "filter2D")])
+def test_an_image_of_16_bits_is_filtered_in_float32(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, dtype: str, mask: str, function: str
+) -> None:
+    depths = []
+    real = getattr(cv2, function)
+
+    def seen(image: Any, depth: int, *rest: Any, **named: Any) -> Any:
+        depths.append(depth)
+        return real(image, depth, *rest, **named)
+
+    monkeypatch.setattr(cv2, function, seen)
+    problem = Laplace(mask, "reflect_101", "laplacian", dtype, 30, 40)
+    image = problem.make_source(seed=1)
+    with backend.prepare(problem, LibraryVariant(), [backend.upload(problem.pack(image))]) as prepared:
+        prepared.enqueue(0)
+        assert problem.verify(prepared.result(), image).ok
+        is_through = "; to float32, then cv2.addWeighted; " in prepared.note
+    assert is_through == (dtype in ("uint16", "int16"))
+    assert set(depths) == {cv2.CV_32F if is_through else -1}
+
+
 @pytest.mark.parametrize("step", [16, 24, 32])
 @pytest.mark.parametrize(
     ("dtype", "how"), [("int32", "in 32 bits, which overflow"), ("float32", "in float32")]
