@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, Self
 
 
 class BackendError(Exception):
     """Something a backend could not do; the message names the value, the place and the remedy."""
+
+
+_REMEDY_FOLLOWS: Final = "; what to do: "
 
 
 class BackendUnavailable(BackendError):
@@ -15,13 +18,19 @@ class BackendUnavailable(BackendError):
     ``what`` is missing, ``remedy`` is what to do about it, empty where nobody knows; the message is both.
     """
 
+    @classmethod
+    def of_message(cls, message: str) -> Self:
+        """The error that has this message."""
+        what, _, remedy = message.partition(_REMEDY_FOLLOWS)
+        return cls(what, remedy)
+
     def __init__(self, what: str, remedy: str = "") -> None:
         super().__init__(what, remedy)
         self.what = what
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.what}; what to do: {self.remedy}" if self.remedy else self.what
+        return f"{self.what}{_REMEDY_FOLLOWS}{self.remedy}" if self.remedy else self.what
 
 
 def no_such_device(index: int, count: int) -> BackendUnavailable:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from backends import REGISTRY
+from backends import REGISTRY, BackendUnavailable
 from harness.results.runfile import Run
 from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.controls import control_table
@@ -190,8 +190,9 @@ def _widths(table: pd.DataFrame) -> list[Figure]:
 
 def _missing(environment: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Each backend that was not there: its name, why, how to get it."""
-    missing = environment.get("missing") or {}
-    return [
-        (str(name), str(why), REGISTRY[name].remedy if name in REGISTRY else "")
-        for name, why in missing.items()
-    ]
+    rows = []
+    for name, message in (environment.get("missing") or {}).items():
+        error = BackendUnavailable.of_message(str(message).removeprefix(f"{name}: "))
+        known = REGISTRY[name].remedy if name in REGISTRY else ""
+        rows.append((str(name), error.what, error.remedy or known))
+    return rows

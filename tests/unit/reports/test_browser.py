@@ -113,6 +113,7 @@ RUNS: dict[str, Callable[[], Run]] = {
     "cpu": cpu_run,
     "ladders": lambda: recorded("h200-yan2011"),
     "processor": lambda: recorded("cpu-jia2012"),
+    "many types": lambda: recorded("cpu-filters"),
 }
 
 
@@ -162,7 +163,8 @@ def test_no_text_of_a_studys_charts_is_cut_or_hidden(
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("width", [TELEPHONE, DESK])
+def test_nothing_reaches_over_the_edge_of_a_window(tmp_path: Path, name: str, width: int) -> None:
     browser = Browser(tmp_path, reports.render(RUNS[name](), "harness run quick"))
     wide, over, high = browser.find(
         """
@@ -175,9 +177,9 @@ def test_nothing_reaches_over_the_edge_of_a_telephone(tmp_path: Path, name: str)
         return [document.documentElement.scrollWidth, [over(most), most.textContent],
                 Math.min(...texts.map((each) => each.getBoundingClientRect().height))]
         """,
-        width=TELEPHONE,
+        width=width,
     )
-    assert wide <= TELEPHONE
+    assert wide <= width
     assert over[0] <= 2, "pixels by which the text of a chart leaves it"
     assert high >= 9, "pixels that the smallest text of a chart is high"
 

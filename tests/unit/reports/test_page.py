@@ -21,6 +21,7 @@ import pytest
 from rich.console import Console
 
 import reports
+from backends import REGISTRY
 from harness.problems import BORDERS, MASKS, OUTPUTS, Bandwidth
 from harness.results.ratio import VERDICTS
 from harness.results.record import Record
@@ -28,6 +29,7 @@ from harness.results.runfile import Run, RunWriter, load_run
 from reports.dataset import frame
 from reports.page import page as page_of
 from reports.ratios import comparisons
+from reports.section import _missing
 from reports.svg import SENTINEL, inline
 from reports.terminal import conclusion
 from tests.support.html import HOSTILE, Page, keys, tables
@@ -112,6 +114,18 @@ def test_every_table_is_whole_without_a_script(gpu_page: str) -> None:
 
 def test_a_page_of_the_recorded_runs_is_no_larger_than_it_may_be() -> None:
     assert len(reports.render(run_file("h200-quick"), "harness run quick").encode()) <= 1_000_000
+
+
+def test_what_is_not_there_is_told_with_its_remedy_once() -> None:
+    missing = {
+        "cub": "cub: no device can be used; what to do: see nvidia-smi",
+        "npp": "npp: NPP is missing",
+        "gone": "gone: it was",
+    }
+    rows = _missing({"missing": missing})
+    assert rows[0] == ("cub", "no device can be used", "see nvidia-smi")
+    assert rows[1] == ("npp", "NPP is missing", REGISTRY["npp"].remedy)
+    assert rows[2] == ("gone", "it was", "")
 
 
 def test_charts_take_the_colour_of_the_page(gpu_page: str) -> None:
