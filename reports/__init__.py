@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from harness.results.runfile import Run
+    from reports.compiled import Target
 
 __all__ = ["render", "terminal_table", "write_report"]
 
@@ -22,7 +23,11 @@ def render(run: Run, command: str) -> str:
 
 
 def write_report(
-    runs: Sequence[Run], output: Path, band: float | None = None, studies: Sequence[str] = ()
+    runs: Sequence[Run],
+    output: Path,
+    band: float | None = None,
+    studies: Sequence[str] = (),
+    compiled: Sequence[Target] = (),
 ) -> Path:
     """Writes the page of ``runs``, a section each, into a file of ``output`` that is named by them, and
     returns its path. Pictures of the runs go beside it as PNG files. ``output/index.html`` becomes the list
@@ -37,6 +42,7 @@ def write_report(
         band: equivalence band of the verdicts, as a share of one; :data:`harness.results.ratio.BAND`
         when None.
         studies: those that get a chapter (:data:`reports.studies.STUDIES`), from all runs together.
+        compiled: what kernels take of GPUs on which they did not run (:func:`reports.compiled.load`).
 
     Raises:
         ValueError: if there is no run, a study is unknown, or the band is below zero or not finite.
@@ -45,7 +51,7 @@ def write_report(
     from harness.results.ratio import BAND
     from reports import page
 
-    return page.write_page(runs, output, BAND if band is None else band, studies)
+    return page.write_page(runs, output, BAND if band is None else band, studies, compiled)
 
 
 def terminal_table(run: Run, band: float | None = None) -> Table:

@@ -20,6 +20,8 @@ from harness.results.stopping import NARROW
 from reports import format as write
 from reports import pages
 from reports.cascades import cascades, portability_table
+from reports.compiled import Target
+from reports.compiled import shown as compiled_tables
 from reports.dataset import TOLERATED_EXCESS, frame
 from reports.fleet import kinds_of, shown
 from reports.panels import Mark, forest, ratio_ticks, shapes
@@ -34,11 +36,16 @@ if TYPE_CHECKING:
 
 
 def page(
-    runs: Sequence[Run], commands: Sequence[str], band: float = BAND, studies: Sequence[str] = ()
+    runs: Sequence[Run],
+    commands: Sequence[str],
+    band: float = BAND,
+    studies: Sequence[str] = (),
+    compiled: Sequence[Target] = (),
 ) -> str:
     """The page of ``runs``, each with the command that made it: one HTML string, whole in itself.
 
-    ``band`` is the equivalence band of the verdicts. ``studies`` are those that get a chapter.
+    ``band`` is the equivalence band of the verdicts. ``studies`` are those that get a chapter. ``compiled``
+    is what kernels take of GPUs on which they did not run.
     """
     tables = list(map(frame, runs))
     kinds = kinds_of(runs, tables, band)
@@ -60,6 +67,7 @@ def page(
             chapters=_chapters(studies, [runs[place] for place in places], tables, band),
             cascades=cascades(portable),
             portability=portability_table(portable),
+            compiled=compiled_tables(compiled),
             script=script,
             shapes=shapes(),
             title=pages.title_of(runs),
@@ -78,13 +86,19 @@ def page(
     return text.lstrip().encode("utf-8", "replace").decode()
 
 
-def write_page(runs: Sequence[Run], output: Path, band: float = BAND, studies: Sequence[str] = ()) -> Path:
+def write_page(
+    runs: Sequence[Run],
+    output: Path,
+    band: float = BAND,
+    studies: Sequence[str] = (),
+    compiled: Sequence[Target] = (),
+) -> Path:
     """Writes the page of ``runs`` and the list of all pages; see :func:`reports.write_report`."""
     if not runs:
         raise ValueError("a report needs at least one run; give the run files that `harness run` wrote")
     check_band(band)
     commands = [str(run.environment.get("command") or "not recorded") for run in runs]
-    text = page(runs, commands, band, studies)
+    text = page(runs, commands, band, studies, compiled)
     target = pages.page_path(runs, output)
     with replacing(target) as file:
         file.write_text(text, encoding="utf-8")

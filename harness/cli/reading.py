@@ -24,6 +24,13 @@ def report(
         list[str] | None,
         typer.Option(**among("study", (*_STUDIES, _EVERY), "NAME", ": adds its chapter; repeatable")),
     ] = None,
+    compiled: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="What `harness compile --json` printed: shown as compiled, not run; repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Write the HTML report of one or more runs.
 
@@ -33,13 +40,15 @@ def report(
     from harness.results.ratio import check_band
     from harness.results.runfile import load_run
     from reports import write_report
+    from reports.compiled import load as load_compiled
 
     with user_input():
         check_band(band)
         loaded = [load_run(path) for path in runs]
+        targets = [target for path in compiled or () for target in load_compiled(path)]
         folder.mkdir(parents=True, exist_ok=True)
     studies = _STUDIES if _EVERY in (study or ()) else study
-    say(f"report: {write_report(loaded, folder, band, studies or ())}")
+    say(f"report: {write_report(loaded, folder, band, studies or (), targets)}")
 
 
 def compare(

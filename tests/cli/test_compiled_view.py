@@ -13,7 +13,9 @@ from backends.errors import BackendUnavailable, BuildError
 from backends.opencl import clang
 from harness.kernels.plan import PlannedLaunch
 from harness.kernels.targets import Target
+from harness.results.runfile import RunWriter
 from tests.support.command import Harness, harness
+from tests.support.report_data import cpu_run
 
 __all__ = ["harness"]
 
@@ -60,6 +62,24 @@ def test_the_same_as_json(harness: Harness) -> None:
         "waves": 8,
     }
     assert [row["spills"] for row in amd["kernels"] if row["variant"] == "pcl:0"] == [3, 3]
+
+
+def test_a_report_has_what_was_compiled_beside_what_ran(harness: Harness) -> None:
+    run = cpu_run()
+    with RunWriter(harness.folder / "run.jsonl", run.environment) as writer:
+        for record in run.records:
+            writer.write(record)
+    printed = harness("compile", "--target", "gfx1100", "minmax int32", "--json")
+    (harness.folder / "gfx.json").write_text(printed.out)
+    done = harness("report", "run.jsonl", "--compiled", "gfx.json", "--report", "there")
+    assert done.code == 0, done.err
+    (page,) = (harness.folder / "there").glob("run*.html")
+    text = page.read_text(encoding="utf-8")
+    for wave in (32, 64):
+        assert f"gfx1100, waves of {wave}, by a compiler 1.0; " in text
+    done = harness("report", "run.jsonl", "--compiled", "run.jsonl")
+    assert done.code == 2
+    assert "run.jsonl: Invalid JSON" in done.err
 
 
 def test_what_does_not_compile_is_told_and_the_rest_goes_on(
