@@ -16,18 +16,18 @@ _HEADINGS = (
     ("kernel", ""),
     ("registers", "of a work-item (VGPRs on AMD)"),
     ("scalar", "registers of a sub-group (SGPRs on AMD)"),
-    ("spills", "registers of a work-item kept in memory"),
-    ("scalar spills", "registers of a sub-group kept elsewhere"),
+    ("spills", "registers of a work-item that went to memory (AMD), or bytes stored for them (NVIDIA)"),
+    ("scalar spills", "registers of a sub-group that went to those of work-items"),
     ("stack B", "bytes of a work-item"),
     ("local B", "bytes of local (shared) memory of a work-group"),
-    ("waves/SIMD", "sub-groups (warps) that a SIMD unit (a scheduler) has room for"),
+    ("waves/SIMD", "sub-groups (warps) that a SIMD unit, a quarter of a compute unit, has room for"),
 )
 _TEXTS = 3
 """Columns of text; the others are numbers."""
 
 
 class Kernel(BaseModel, strict=True):
-    """A kernel that was compiled, or why it was not. What a compiler does not tell is None."""
+    """A kernel that was compiled (:class:`backends.common.resources.Resources`), or why it was not."""
 
     problem: str
     variant: str

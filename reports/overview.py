@@ -22,6 +22,8 @@ MARKS = {"same": "=", "faster": "▲", "slower": "▼", "ambiguous": "?"}
 _FARTHEST = 2.0
 """An interval is drawn no farther than so many times outside the ratios: the others are to stay apart."""
 
+_COLUMNS_OF_A_THIRD = 7
+
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
@@ -51,6 +53,11 @@ class Overview:
     cache: str
     heats: tuple[Heat, ...]
     legend: Markup
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a heat map has more columns than a third of the page has room for."""
+        return any(len(heat.columns) > _COLUMNS_OF_A_THIRD for heat in self.heats)
 
 
 def overviews(comparison: Comparison, table: str) -> list[Overview]:

@@ -28,19 +28,16 @@ class OpenCvBackend(HostBackend):
         return nan_in_extremes(problem) | opencv_calls.nan_in_counts(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
-        arrays, then = [source.handle for source in sources], ""
+        arrays = [source.handle for source in sources]
         if isinstance(problem, Reduction):
             calls = [opencv_calls.reduction(problem, array.reshape(1, -1)) for array in arrays]
         else:
             assert isinstance(problem, Laplace)
             target = np.empty(problem.shape, problem.dtype)
             images = [array[:, : problem.row_elements].reshape(problem.shape) for array in arrays]
-            between = None
-            if opencv_calls.goes_through_float32(problem):
-                between = np.empty(problem.shape, np.float32)
-                then = "to float32, then cv2.addWeighted"
+            between = opencv_calls.between(problem)
             calls = [opencv_calls.laplace(problem, image, target, between=between) for image in images]
-        note = joined(opencv_calls.note(problem), then, f"{cv2.getNumThreads()} threads at most")
+        note = joined(opencv_calls.note(problem), f"{cv2.getNumThreads()} threads at most")
         accumulator = opencv_calls.accumulator(problem)
         return PreparedCalls(self, problem, Calls(calls, accumulator, note, result_location="host"))
 

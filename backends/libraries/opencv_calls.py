@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from backends.common.library_backend import Call, field_types
+from backends.common.library_backend import Call, field_types, joined
 from harness.devices import Array, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
 
@@ -34,8 +34,8 @@ BORDERS = {
 """The borders that OpenCV's filters have."""
 
 _DEPTHS = {"uint16": cv2.CV_16U, "int16": cv2.CV_16S}
-"""Types to which OpenCV's filter is slow: on a processor to float32, and then to one of these, takes half of
-the time or less. float32 holds every sum of their pixels.
+"""Types to which OpenCV's filter is slow where it saturates: on a processor to float32, and then to one of
+these, is faster. float32 holds every sum of their pixels.
 """
 
 _LAPLACIAN_KSIZE = {"four": 1, "diagonal": 3}
@@ -139,14 +139,15 @@ def lacks_laplace(problem: Laplace) -> str | None:
 def note(problem: Problem, general: bool = False) -> str:
     """Which of OpenCV's functions it is, and what to know of it; ``general`` as in :func:`laplace`."""
     if isinstance(problem, Laplace):
-        return "cv2.filter2D" if general or _ksize(problem) is None else "cv2.Laplacian"
+        then = "" if general or problem.dtype not in _DEPTHS else "to float32, then cv2.addWeighted"
+        return joined("cv2.filter2D" if general or _ksize(problem) is None else "cv2.Laplacian", then)
     assert isinstance(problem, Reduction)
     return _NOTES.get(problem.op, "cv2.minMaxLoc, which finds both extremes and their places")
 
 
-def goes_through_float32(problem: Laplace) -> bool:
-    """Whether a processor is to filter into float32 first (``between`` of :func:`laplace`)."""
-    return problem.dtype in _DEPTHS
+def between(problem: Laplace) -> Array | None:
+    """What a processor is to filter into first (``between`` of :func:`laplace`), if anything."""
+    return np.empty(problem.shape, np.float32) if problem.dtype in _DEPTHS else None
 
 
 def accumulator(problem: Problem) -> str:

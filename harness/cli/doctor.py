@@ -220,15 +220,15 @@ def _try(name: str, index: int) -> dict[str, str]:
         "reduction": Reduction("minmax", "int32", (1000,)),
         "filter": Laplace("four", "reflect_101", "laplacian", "uint8", 30, 50),
     }
-    tried = next(iter(problems))
+    tried = "reduction"
     try:
         with open_backend(name, index) as backend:
-            has = [
+            supported = (
                 kind
                 for kind, problem in problems.items()
                 if not backend.unsupported(problem, backend.default_variant(problem))
-            ]
-            tried = has[0] if has else tried
+            )
+            tried = next(supported, tried)
             source = problems[tried].make_source(seed=0)
             verification = problems[tried].verify(backend.compute(problems[tried], source), source)
         return {"tried": tried, "error": "" if verification.ok else verification.message}

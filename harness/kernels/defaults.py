@@ -122,7 +122,8 @@ def _loads(loads: int, vectors: float, units: int, *, is_combined_at_once: bool)
     ``vectors`` is how many each work-item of a single group would load. With one load in flight it is the
     number of groups: at most one for each of the ``units``. On an H200 up to 8 % faster (reports/examples,
     sweep-alternating-sizes). Where groups wait for each other, one group that reads all is faster than a few;
-    and a load that nobody needs costs time, too (reports/examples, sweep-tiny).
+    and a load that nobody needs costs time, too (reports/examples, sweep-tiny; two loads of one group are not
+    in it).
     """
     alone = 1 if is_combined_at_once else loads
     if alone < vectors <= units:

@@ -163,11 +163,9 @@ def test_no_text_of_a_studys_charts_is_cut_or_hidden(
 
 
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("width", [TELEPHONE, DESK])
-def test_nothing_reaches_over_the_edge_of_a_window(tmp_path: Path, name: str, width: int) -> None:
+def test_nothing_reaches_over_the_edge_of_a_window(tmp_path: Path, name: str) -> None:
     browser = Browser(tmp_path, reports.render(RUNS[name](), "harness run quick"))
-    wide, over, high = browser.find(
-        """
+    code = """
         document.querySelectorAll("details").forEach((each) => { each.open = true; });
         document.querySelectorAll("details.data").forEach(tableOf);
         const texts = [...document.querySelectorAll("svg.panel text")].filter((each) => each.textContent);
@@ -176,12 +174,12 @@ def test_nothing_reaches_over_the_edge_of_a_window(tmp_path: Path, name: str, wi
         const most = texts.reduce((a, b) => (over(b) > over(a) ? b : a));
         return [document.documentElement.scrollWidth, [over(most), most.textContent],
                 Math.min(...texts.map((each) => each.getBoundingClientRect().height))]
-        """,
-        width=width,
-    )
-    assert wide <= width
-    assert over[0] <= 2, "pixels by which the text of a chart leaves it"
-    assert high >= 9, "pixels that the smallest text of a chart is high"
+        """
+    for width in (TELEPHONE, DESK):
+        wide, over, high = browser.find(code, width=width)
+        assert wide <= width
+        assert over[0] <= 2, "pixels by which the text of a chart leaves it"
+        assert high >= 9, "pixels that the smallest text of a chart is high"
 
 
 SHEET = 1031
