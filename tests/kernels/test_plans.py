@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ def _violations(problem: Problem, variant: Variant) -> list[str]:
     return violations(variant, problem, GPU)
 
 
+@cache
 def samples() -> list[tuple[Problem, Variant]]:
     """Problems and variants such that each pair of values of two axes is in one of them."""
     found: list[tuple[Problem, Variant]] = []
@@ -96,8 +98,6 @@ def samples() -> list[tuple[Problem, Variant]]:
     return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), LaunchVariant())]
 
 
-SAMPLES = samples()
-
 
 def covered(problem: Problem, variant: Variant, made: KernelPlan) -> bool:
     """Whether the first launch has a work-item for each share of the problem, or as many as asked for."""
@@ -116,8 +116,8 @@ def covered(problem: Problem, variant: Variant, made: KernelPlan) -> bool:
 
 
 def test_plans_cover_their_problems() -> None:
-    assert len(SAMPLES) > 1000
-    for problem, variant in SAMPLES:
+    assert len(samples()) > 1000
+    for problem, variant in samples():
         made = plan(problem, variant, GPU)
         assert covered(problem, variant, made), (problem, variant)
         assert made.result in made.buffers
@@ -126,7 +126,7 @@ def test_plans_cover_their_problems() -> None:
 
 
 def test_arguments_name_buffers_that_there_are() -> None:
-    for problem, variant in SAMPLES:
+    for problem, variant in samples():
         made = plan(problem, variant, GPU)
         for launch in (*made.launches, *made.readback):
             assert len(launch.num_groups) == len(launch.group_size) in (1, 2)
@@ -142,7 +142,7 @@ def test_arguments_name_buffers_that_there_are() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_sources_assemble_with_their_macros_in_front(dialect: Dialect) -> None:
-    for problem, variant in SAMPLES:
+    for problem, variant in samples():
         made = plan(problem, variant, GPU)
         source = assemble(dialect, made.files, made.macros)
         for name in made.files:
@@ -156,7 +156,7 @@ def test_sources_assemble_with_their_macros_in_front(dialect: Dialect) -> None:
 @pytest.mark.parametrize("kind", ["reduction", "laplace", "bandwidth"])
 def test_a_missing_macro_is_refused_by_name(dialect: Dialect, kind: str) -> None:
     refused = set()
-    for problem, variant in SAMPLES:
+    for problem, variant in samples():
         if problem.kind != kind:
             continue
         made = plan(problem, variant, GPU)
