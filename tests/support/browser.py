@@ -30,6 +30,11 @@ addEventListener("load", async () => {{
 }})</script>"""
 
 
+def without_policy(text: str) -> str:
+    """The page without its policy, which lets no script run but its own as it is."""
+    return re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+
+
 class Browser:
     """Shows one page, and tells what a piece of script finds there."""
 
@@ -63,15 +68,19 @@ class Browser:
             cut = shot.convert("RGB").crop((0, 0, width, height))
         cut.save(to, optimize=True)
 
-    def printed(self, to: Path) -> None:
-        """The whole page as PDF."""
+    def sheets(self) -> int:
+        """The number of sheets that the whole page is printed on."""
         (self.folder / "page.html").write_text(self.text, encoding="utf-8")
-        self._run(f"--print-to-pdf={to}", "page.html", "", False, "--no-pdf-header-footer")
+        to = self.folder / "page.pdf"
+        # Tags, for screen readers, would take half as long again.
+        self._run(
+            f"--print-to-pdf={to}", "page.html", "", False, "--no-pdf-header-footer", "--disable-pdf-tagging"
+        )
+        return len(re.findall(rb"/Type /Page\b", to.read_bytes()))
 
     def _frame(self, code: str, at: str, width: int, height: int) -> None:
         """Writes the page with ``code`` in it, and a page around that is as wide as asked."""
-        # The page's policy lets no other script run.
-        page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", self.text)
+        page = without_policy(self.text)
         (self.folder / "page.html").write_text(page + WITHIN.format(code=code), encoding="utf-8")
         around = AROUND.format(width=width, height=height, at=at)
         (self.folder / "around.html").write_text(around, encoding="utf-8")
