@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from harness.results.statistics import geometric_mean
 from tests.support.figures import MAIN, RESULTS, Figure
-from tests.support.recorded import ratios, table, where
+from tests.support.recorded import OWN, contexts, ratios, table, where
+
+PIECES_RUN = "h200-dialects"
+_START = "buffer w16 l2 global 8/unit of 256 "
+STEPS = {
+    "portable text": "quad builtin scalar flagged portable",
+    "the vendor's text: loads, atomics and conversions by PTX": "quad builtin scalar flagged",
+    "shuffles of a sub-group": "sub_group builtin scalar flagged",
+    "a part of the source kept in the cache": "sub_group builtin scalar flagged resident",
+    "bytes added in packed words": "sub_group builtin packed flagged resident",
+}
+"""Steps of the ladder `dialects`, as the table calls them, and what their variants end with."""
+BYTES, WIDE = ["uint8"], ["int32", "float32"]
 
 
 def portable(**wanted: Any) -> pd.DataFrame:
@@ -40,6 +53,45 @@ def two_loads() -> tuple[float, ...]:
     rows = where(table("h200-sweep-portable"), problem="sum float64 2560x2560", backend="portable opencl")
     of = "buffer w2 l{} global 4/unit of 256 quad builtin scalar flagged portable"
     return tuple(1e6 * where(rows, variant=of.format(loads))["queue"].iloc[0] for loads in (2, 4))
+
+
+def pieces(kind: str) -> pd.DataFrame:
+    """What was measured of each piece, portable kernels among those of their API."""
+    rows = where(table(PIECES_RUN), kind=kind, purpose="compare", status="ok").copy()
+    return rows.assign(api=rows["backend"].str.removeprefix("portable "))
+
+
+def step(ending: str, types: list[list[str]]) -> list[float]:
+    """The time in us of these types on one step, by size and API; ``ending`` "" and "portable" are defaults."""
+    rows = pieces("reduction")
+    is_step = rows["variant"].isin([_START + each for each in STEPS.values()])
+    is_portable = rows["variant"].str.endswith(" portable")
+    wanted = rows["variant"] == _START + ending if ending in STEPS.values() else ~is_step
+    if ending not in STEPS.values():
+        wanted &= is_portable if ending else ~is_portable
+    return [
+        1e6 * geometric_mean(where(rows[wanted], api=api, size=size, type=each)["queue"])
+        for each in types
+        for size in ("2560x2560", "8192x8192")
+        for api in OWN
+    ]
+
+
+def filters(size: str, kind: str) -> list[float]:
+    """How many times the time of its API's own filter the portable one takes, in OpenCL and CUDA."""
+    rows = where(pieces("laplace"), size=size, type=kind)
+    portable_rows = rows["variant"].str.endswith(" portable")
+    return [
+        geometric_mean(where(rows[portable_rows], api=api)["queue"])
+        / geometric_mean(where(rows[~portable_rows], api=api)["queue"])
+        for api in OWN
+    ]
+
+
+def most_of_float32() -> tuple[float]:
+    """By how many per cent portable filters of float32 differ at 8192x8192, at most."""
+    found = [value for kind in ("float32C1", "float32C4") for value in filters("8192x8192", kind)]
+    return (100 * max(abs(value - 1) for value in found),)
 
 
 SENTENCES: list[Figure] = [
@@ -74,6 +126,14 @@ SENTENCES: list[Figure] = [
         ],
     ),
     (RESULTS, "takes {:.1f} us with two and {:.1f} with four", two_loads),
+    (
+        RESULTS,
+        "of one channel of uint8 take portable OpenCL {:.2f} times the time of OpenCL's own at 2560x2560 and "
+        "{:.2f} times at 8192x8192, portable CUDA {:.2f} and {:.2f} times that of CUDA's own.",
+        lambda: [filters(size, "uint8C1")[api] for api in (0, 1) for size in ("2560x2560", "8192x8192")],
+    ),
+    (RESULTS, "Those of float32 at 8192x8192 are within {:.1f} %.", most_of_float32),
+    (RESULTS, "suite `dialects`, {} contexts or more)", lambda: [{6: "six"}[contexts(PIECES_RUN)[1]]]),
 ]
 
 ROWS: list[Figure] = [
@@ -81,5 +141,10 @@ ROWS: list[Figure] = [
         RESULTS,
         "| reductions | {:.2f} | {:.2f} | {:.2f} | | Laplace filters | {:.2f} | {:.2f} | {:.2f} |",
         lambda: [*portable_means("reduction"), *portable_means("laplace")],
+    ),
+    *(
+        (RESULTS, f"| {name} |" + " {:.2f} |" * (4 * len(types)), partial(step, ending, types))
+        for name, ending in {**STEPS, "the portable default": "portable", "the default": ""}.items()
+        for types in ([BYTES] if "packed" in ending else [BYTES, WIDE],)
     ),
 ]
