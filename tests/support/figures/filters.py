@@ -245,9 +245,9 @@ ROWS: list[Figure] = [
     ),
     (
         RESULTS,
-        "| hot: uint8 {:.2f} to {:.2f}, uint16 {:.2f} to {:.2f}; float32 and four channels of uint8 meet it in "
-        "{} of {} cells, and so does 16384x16384. Cold: uint8 {:.2f}; the others meet it with {:.2f} to {:.2f} "
-        "|",
+        "| hot: uint8 {:.2f} to {:.2f}, uint16 {:.2f} to {:.2f}; float32 and four channels of uint8 meet it "
+        "in {} of {} cells, and so does 16384x16384. Cold: uint8 {:.2f}; the others meet it with {:.2f} to "
+        "{:.2f} |",
         lambda: [
             *masks("8192x8192", "uint8C1"),
             *masks("8192x8192", "uint16C1"),
@@ -258,8 +258,8 @@ ROWS: list[Figure] = [
     ),
     (
         RESULTS,
-        "| 0.92 with three channels | hot: {} of {} cells meet it; both masks *eight* {:.2f} to {:.2f}, CUDA's "
-        "border *constant* of uint8 {:.2f}. Cold: met, {:.2f} to {:.2f} |",
+        "| 0.92 with three channels | hot: {} of {} cells meet it; both masks *eight* {:.2f} to {:.2f}, "
+        "CUDA's border *constant* of uint8 {:.2f}. Cold: met, {:.2f} to {:.2f} |",
         lambda: [
             *meeting(0.92, "uint8C3", "uint16C3"),
             *both_eights(),

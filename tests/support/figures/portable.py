@@ -62,7 +62,7 @@ def pieces(kind: str) -> pd.DataFrame:
 
 
 def step(ending: str, types: list[list[str]]) -> list[float]:
-    """The time in us of these types on one step, by size and API; ``ending`` "" and "portable" are defaults."""
+    """The time in us of these types on one step, by size and API; "" and "portable" are the defaults."""
     rows = pieces("reduction")
     is_step = rows["variant"].isin([_START + each for each in STEPS.values()])
     is_portable = rows["variant"].str.endswith(" portable")
