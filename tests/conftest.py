@@ -38,6 +38,20 @@ def _own_limits(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _kept_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Python is told to write no bytecode, as in many containers, each of the many processes that
+    tests start would compile the harness anew: they keep it in a folder that all of this run share.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+            base = tmp_path_factory.getbasetemp()
+            folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+            patch.delenv("PYTHONDONTWRITEBYTECODE")
+            patch.setenv("PYTHONPYCACHEPREFIX", str(folder / "bytecode"))
+        yield
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, where pytest was called from elsewhere, or nothing is installed that adds them."""
     add_options(parser)

@@ -98,7 +98,6 @@ def samples() -> list[tuple[Problem, Variant]]:
     return [*runnable, (Empty((((3,), (64,)), ((2, 5), (8, 4)))), LaunchVariant())]
 
 
-
 def covered(problem: Problem, variant: Variant, made: KernelPlan) -> bool:
     """Whether the first launch has a work-item for each share of the problem, or as many as asked for."""
     first = made.launches[0]

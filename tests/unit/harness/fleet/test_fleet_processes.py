@@ -83,7 +83,7 @@ def test_killed_and_hanging_workers_cost_the_case_that_they_were_at(tmp_path: Pa
                     done[op] = pid
                     os.kill(pid, number)
 
-        screen = measured(cluster, tmp_path / "run", act, silence_s=15.0)
+        screen = measured(cluster, tmp_path / "run", act, silence_s=8.0)
     assert len(done) == 2
     assert any("its worker is gone; goes on from " in note for note in screen.notes)
     assert any("was silent for" in note for note in screen.notes)

@@ -25,7 +25,7 @@ from harness.runner.device_lock import DeviceBusy, locked
 from harness.runner.run import Progress, run_cases
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, CLASSES, faults, only, planned, run
+from tests.support.fake_runs import CASES, CLASSES, FEW, faults, only, planned, run
 
 LAST_OP = list(OPS)[-1]
 
@@ -70,7 +70,7 @@ def test_a_fault_costs_its_case_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, op: str, fault: str, status: str, reason: str
 ) -> None:
     faults(monkeypatch, **{op: fault})
-    record = only(run(tmp_path), op)
+    record = only(run(tmp_path, planned(FEW)), op)
     assert record.status == status
     assert record.reason.startswith(reason)
     assert len(record.reason.splitlines()) < 10
@@ -79,15 +79,15 @@ def test_a_fault_costs_its_case_only(
 
 def test_a_hang_is_ended_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, max="hang")
-    record = only(run(tmp_path, planned(limit_s=5.0)), "max")
-    assert (record.status, record.reason) == ("failed", "no answer within 5 s")
+    record = only(run(tmp_path, planned(FEW, limit_s=3.0)), "max")
+    assert (record.status, record.reason) == ("failed", "no answer within 3 s")
 
 
 def test_a_kill_takes_the_workers_children_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, max="hang with child")
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     case = Case("fake", 0, Reduction("max", "int32", (10,)), LibraryVariant())
-    run(tmp_path, planned([case], limit_s=5.0))
+    run(tmp_path, planned([case], limit_s=2.0))
     _, child = (tmp_path / "diary").read_text().split()
     wait_until(lambda: not alive(child))
 
@@ -181,7 +181,7 @@ def alive(pid: str) -> bool:
 
 def test_what_a_library_prints_disturbs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults(monkeypatch, sum="noise")
-    assert only(run(tmp_path), "sum").status == "ok"
+    assert only(run(tmp_path, planned(FEW)), "sum").status == "ok"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_what_a_library_prints_disturbs_nothing(tmp_path: Path, monkeypatch: pyt
         ("BackendUnavailable", "BackendUnavailable: install the fake"),
         ("exit", "the worker ended with exit code 7; its last words:\nthe driver says goodbye"),
         ("ZeroDivisionError", "ZeroDivisionError: nobody gave this a type"),
-        ("hang", "no answer within 5 s"),
+        ("hang", "no answer within 3 s"),
     ],
 )
 def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
@@ -198,7 +198,7 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
 ) -> None:
     faults(monkeypatch, start=fault)
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
-    monkeypatch.setattr(worker_process, "START_LIMIT_S", 5.0 if fault == "hang" else 20.0)
+    monkeypatch.setattr(worker_process, "START_LIMIT_S", 3.0 if fault == "hang" else 20.0)
     found = run(tmp_path)
     assert [record.case for record in found.records] == CASES
     assert {record.status for record in found.records} == {"failed"}

@@ -77,7 +77,7 @@ def test_each_variant_is_prepared(tmp_path: Path, told: list[str]) -> None:
     ("fault", "reason"),
     [
         ("early kill", "the worker was killed by SIGKILL"),
-        ("early hang", "no answer within 6 s"),
+        ("early hang", "no answer within 3 s"),
         ("early DeviceLost", "DeviceLost: an illegal address"),
         ("early ZeroDivisionError", "ZeroDivisionError: nobody gave this a type"),
     ],
@@ -87,7 +87,7 @@ def test_what_ends_a_worker_while_it_prepares_is_not_tried_again(
 ) -> None:
     monkeypatch.setenv(DIARY, str(tmp_path / "diary"))
     faults(monkeypatch, max=fault)
-    found = run(tmp_path, planned(BESIDE, limit_s=6.0 if "hang" in fault else 60.0))
+    found = run(tmp_path, planned(BESIDE, limit_s=3.0 if "hang" in fault else 60.0))
     assert [record.status for record in found.records] == ["ok", "ok", "failed", "failed", "ok", "ok"]
     assert {record.reason for record in found.records[2:4]} == {reason}
     # Two workers, and two in their place.

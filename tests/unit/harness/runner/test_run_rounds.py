@@ -21,7 +21,7 @@ from harness.runner.schedule import LEAST_S
 from harness.runner.worker_process import Worker
 from harness.variants.axes import LaunchVariant
 from tests.support.fake_backend import DIARY
-from tests.support.fake_runs import CASES, asked, faults, only, planned, run
+from tests.support.fake_runs import CASES, FEW, asked, faults, only, planned, run
 
 THREE: dict[str, Any] = {"samples": 9, "case_seconds": 0.1, "processes": 3}
 
@@ -58,10 +58,10 @@ def test_what_is_not_right_is_not_tried_in_the_next_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, status: str
 ) -> None:
     faults(monkeypatch, min=fault)
-    found = run(tmp_path, planned(**THREE))
+    found = run(tmp_path, planned(FEW, **THREE))
     assert only(found, "min").status == status
-    assert sum(trial.case == CASES[0] for trial in found.trials) == 1
-    assert len(found.trials) == 3 * len(CASES) - 2
+    assert sum(trial.case == FEW[0] for trial in found.trials) == 1
+    assert len(found.trials) == 3 * len(FEW) - 2
 
 
 def test_resume_measures_the_processes_that_are_left(tmp_path: Path) -> None:
