@@ -22,13 +22,21 @@ from tests.support.report_data import gpu_run
 __all__ = ["harness"]
 
 
-@pytest.fixture
-def run_file(harness: Harness) -> Path:
-    """A made-up run of both APIs and a library on one GPU."""
-    run, path = gpu_run(), harness.folder / "run.jsonl"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A made-up run of both APIs and a library on one GPU, as a file."""
+    run, path = gpu_run(), tmp_path_factory.mktemp("written") / "run.jsonl"
     with RunWriter(path, run.environment) as writer:
         for record in run.records:
             writer.write(record)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def run_file(harness: Harness, written: bytes) -> Path:
+    """That file in the test's folder."""
+    path = harness.folder / "run.jsonl"
+    path.write_bytes(written)
     return path
 
 
