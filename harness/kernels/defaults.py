@@ -10,7 +10,7 @@ from typing import Any
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import laplace_groups, max_groups_down, num_groups
+from harness.kernels.geometry import laplace_tiles, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
@@ -165,7 +165,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
     # on an H200 a tenth faster at 256x256 and 512x512 (reports/examples, sweep-small-filters).
-    while variant.rows_per_item > 1 and math.prod(laplace_groups(problem, variant)) < device.compute_units:
+    while variant.rows_per_item > 1 and math.prod(laplace_tiles(problem, variant)) < device.compute_units:
         rows = variant.rows_per_item // 2
         variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
@@ -201,7 +201,7 @@ def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVari
 
 
 def _fits_down(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
-    return laplace_groups(problem, variant)[1] <= max_groups_down(device)
+    return laplace_tiles(problem, variant)[1] <= max_groups_down(device)
 
 
 def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:

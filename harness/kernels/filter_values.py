@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from harness.devices import DeviceInfo
-from harness.kernels.geometry import laplace_groups
+from harness.kernels.geometry import laplace_tiles
 from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage2d
 from harness.kernels.values import NO_SHUFFLES, SHUFFLES, TEXEL, WORD_BYTES, channel
 from harness.problems import Laplace
@@ -75,7 +75,7 @@ class _Padded(FilterValue):
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         arguments: tuple[Argument, ...] = (Source(), Buffer("padded"), *shape_arguments(problem))
         group_size = (variant.group_width, variant.group_height)
-        pad = PlannedLaunch("pad", laplace_groups(problem, variant), group_size, arguments)
+        pad = PlannedLaunch("pad", laplace_tiles(problem, variant), group_size, arguments)
         return Part(
             macros={"PADDING": self._padding(problem)},
             buffers={"padded": self._nbytes(problem)},
@@ -121,6 +121,9 @@ class _LocalTile(FilterValue):
         if nbytes > device.local_memory_bytes:
             limit = device.local_memory_bytes
             yield f"a group's tile needs {nbytes} bytes of local memory, the device has {limit}"
+        if variant.groups != axes.PER_PROBLEM:
+            # PoCL's compiler cannot translate the barriers of a loop over tiles.
+            yield f"a group fills local memory once, not for each of several tiles ({variant.groups}/unit)"
 
 
 class _Image2d(FilterValue):

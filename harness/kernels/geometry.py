@@ -42,8 +42,16 @@ def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, dev
     return [f"{groups} groups are over {limit}; wider vectors or larger groups help"]
 
 
-def laplace_groups(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
-    """Work-groups along a row and down the image that cover it."""
+def laplace_groups(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[int, int]:
+    """Work-groups of a filter: one for each tile, or as many as the variant says, with tiles in turn."""
+    across, down = laplace_tiles(problem, variant)
+    if isinstance(variant.groups, str):
+        return across, down
+    return min(across * down, variant.groups * device.compute_units), 1
+
+
+def laplace_tiles(problem: Laplace, variant: LaplaceVariant) -> tuple[int, int]:
+    """Tiles along a row and down the image that cover it: what a work-group computes at a time."""
     return (
         -(-problem.row_elements // (variant.vector_width * variant.group_width)),
         -(-problem.height // (variant.rows_per_item * variant.group_height)),

@@ -15,7 +15,7 @@ from harness.kernels.filter_values import FILTER_VALUES, Part, shape_arguments
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace
-from harness.variants.axes import LaplaceVariant
+from harness.variants.axes import PER_PROBLEM, LaplaceVariant
 
 _BORDER_FILES = {"reflect": "replicate"}
 """Borders that share the file of another: one pixel outside, reflect is replicate."""
@@ -38,7 +38,8 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     arguments = (source, Buffer("image"), *shape_arguments(problem))
     further = tuple(argument for part in parts for argument in part.arguments)
     group_size = (variant.group_width, variant.group_height)
-    launch = PlannedLaunch("laplace", laplace_groups(problem, variant), group_size, (*arguments, *further))
+    groups = laplace_groups(problem, variant, device)
+    launch = PlannedLaunch("laplace", groups, group_size, (*arguments, *further))
     image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
         files=_files(problem, variant, dict(zip(values, parts, strict=True))),
@@ -97,6 +98,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_WIDTH": variant.group_width,
         "GROUP_HEIGHT": variant.group_height,
+        "TILES_IN_TURN": int(variant.groups != PER_PROBLEM),
         "HALO_LOAD": _halo_load(problem, variant),
         "BORDER_VALUE": _literal(problem),
         "KEEPS_WORDS": 0,

@@ -9,10 +9,18 @@ from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.filter_values import FILTER_VALUES
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import api, grid_violations, laplace_groups, max_groups_down, num_groups
+from harness.kernels.geometry import (
+    MAX_GROUPS,
+    api,
+    grid_violations,
+    laplace_tiles,
+    max_groups_down,
+    num_groups,
+)
 from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
+    PER_PROBLEM,
     BandwidthVariant,
     CommandVariant,
     LaplaceVariant,
@@ -124,9 +132,11 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: Devic
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")
     if problem.pitch > MAX_ROW_ELEMENTS:
         found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
-    _, down = laplace_groups(problem, variant)
-    most = max_groups_down(device)
-    if down > most:
+    across, down = laplace_tiles(problem, variant)
+    count, most, what = down, max_groups_down(device), f"groups down the image are over {api(device)}'s"
+    if variant.groups != PER_PROBLEM:
+        count, most, what = across * down, MAX_GROUPS, "tiles are over the kernels'"
+    if count > most:
         remedy = "more rows_per_item or a larger group_height helps"
-        found.append(f"{down} groups down the image are over {api(device)}'s limit of {most}; {remedy}")
+        found.append(f"{count} {what} limit of {most}; {remedy}")
     return found

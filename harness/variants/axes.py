@@ -120,12 +120,13 @@ class ReductionVariant:
 
 @checked
 class LaplaceVariant:
-    """One way to filter.
+    """One way to filter. A work-group (block) computes a tile at a time.
 
     vector_width: elements a work-item (thread) loads and computes at once along a row. rows_per_item: rows
     that it computes one after the other, keeping in registers what the next ones need of them.
     loads_in_flight: rows loaded before the first of them is used, besides the two that the first result needs
-    above. group_width, group_height: shape of a work-group (block). The other axes: see their types.
+    above. group_width, group_height: shape of a work-group. groups: one for each tile, or so many that take
+    tiles in turn. The other axes: see their types.
     """
 
     kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
@@ -137,6 +138,7 @@ class LaplaceVariant:
     vector_width: WiderWidth = 1
     rows_per_item: _Rows = 1
     loads_in_flight: Loads = 1
+    groups: Groups = PER_PROBLEM
     group_width: GroupSize = 32
     group_height: GroupSize = 8
     cache_hint: CacheHint = "none"
@@ -263,6 +265,7 @@ def _label(variant: Variant) -> str:
             (variant.scheme, usual.scheme),
             (variant.stencil, usual.stencil),
             (f"mask {variant.mask_memory}", f"mask {usual.mask_memory}"),
+            (f"{variant.groups}/unit", f"{usual.groups}/unit"),
         ]
         unusual = (value for value, default in pieces if value != default)
         return " ".join((f"{variant.border_code} w{variant.vector_width} {rows} {shape}", *unusual))

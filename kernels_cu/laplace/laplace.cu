@@ -1,28 +1,24 @@
-// The 3x3 Laplace filter: a work-item computes VECTOR_WIDTH elements of ROWS_PER_ITEM rows. It uses, of the files
-// before it:
-//   image_t             a source with its height, row length and pitch (window)
+// The 3x3 Laplace filter: a work-item computes VECTOR_WIDTH elements of ROWS_PER_ITEM rows. What the items of a group
+// compute together is a tile. With TILES_IN_TURN a group has several tiles, one after the other, else one. It uses, of
+// the files before it:
+//   image_t, image_of   a source with its height, row length and pitch (window)
 //   MASK_PARAMETERS, MASK_ARGUMENTS   what the mask's weights add to parameters and arguments (mask_memory/)
 //   SOURCE, MEMORY_OF   the source, and its memory where it is memory (pixels/)
-//   PIXELS_LOCALS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
+//   PIXELS_LOCALS, PIXELS_PARAMETERS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
 //   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (pixels/)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
-extern "C" __global__ __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
-void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
-             const uint row_elements, const uint pitch MASK_PARAMETERS) {
-  PIXELS_LOCALS
-  const uint column = (blockIdx.x * GROUP_WIDTH + threadIdx.x) * VECTOR_WIDTH;
-  const uint top = (blockIdx.y * GROUP_HEIGHT + threadIdx.y) * ROWS_PER_ITEM;
-  SHARE_PIXELS(column, top);
+// across, down: which tile of the image.
+__device__ inline void filter_tile(image_t image, STORED *results, uint across,
+                                   uint down PIXELS_PARAMETERS MASK_PARAMETERS) {
+  const uint column = (across * GROUP_WIDTH + threadIdx.x) * VECTOR_WIDTH;
+  const uint top = (down * GROUP_HEIGHT + threadIdx.y) * ROWS_PER_ITEM;
+  SHARE_PIXELS(image, column, top);
   const uint first = column - threadIdx.x % ITEMS_TOGETHER * VECTOR_WIDTH;
-  if (first >= row_elements || top >= height) return;
-  image_t image;
-  image.source = MEMORY_OF(source);
-  image.height = height;
-  image.row_elements = row_elements;
-  image.pitch = pitch;
+  const uint row_elements = image.row_elements;
+  if (first >= row_elements || top >= (uint)image.height) return;
 #if ROW_END_DIFFERS
   // filter_rows is compiled twice: only the last item of a row, where the row ends inside its vector, handles a border
   // inside the vector, and only where the row ends inside their elements do items that go together handle its end.
@@ -32,4 +28,21 @@ void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
   }
 #endif
   filter_rows(image, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
+}
+
+extern "C" __global__ __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
+void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
+             const uint row_elements, const uint pitch MASK_PARAMETERS) {
+  PIXELS_LOCALS
+  const image_t image = image_of(MEMORY_OF(source), height, row_elements, pitch);
+#if TILES_IN_TURN
+  const uint tiles_across = (row_elements - 1) / (GROUP_WIDTH * VECTOR_WIDTH) + 1;
+  const uint tiles = tiles_across * ((height - 1) / (GROUP_HEIGHT * ROWS_PER_ITEM) + 1);
+#pragma unroll 1
+  for (uint tile_at = blockIdx.x; tile_at < tiles; tile_at += gridDim.x) {
+    filter_tile(image, results, tile_at % tiles_across, tile_at / tiles_across PIXELS_ARGUMENTS MASK_ARGUMENTS);
+  }
+#else
+  filter_tile(image, results, blockIdx.x, blockIdx.y PIXELS_ARGUMENTS MASK_ARGUMENTS);
+#endif
 }

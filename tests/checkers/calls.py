@@ -49,7 +49,15 @@ from harness.variants.axes import (
 from harness.variants.ladders import LADDERS
 from tests.support.checks import Point
 from tests.support.compiling import NVIDIA
-from tests.support.samples import BANDWIDTHS, LAPLACES, LEAST, REDUCTIONS, variant_of
+from tests.support.samples import (
+    BANDWIDTHS,
+    LAPLACES,
+    LEAST,
+    REDUCTIONS,
+    TURNS,
+    turns_of,
+    variant_of,
+)
 
 MARK = "call: "
 """What a label's line begins with."""
@@ -75,7 +83,8 @@ def calls() -> list[Call]:
     """Every pair of values of two axes, operations, dtypes and borders, as the functional tests have them;
     the ladders' rungs; what GPUs run by default; the limits; the empty kernel. Each once.
     """
-    found = [*_reductions(), *_as_by_default(), *_laplaces(), *_borders(), *_bandwidths(), *_rungs()]
+    found = [*_reductions(), *_as_by_default(), *_laplaces(), *_borders(), *_turns()]
+    found += [*_bandwidths(), *_rungs()]
     found.append(Call(Empty((((3,), (5,)), ((2, 3), (4, 2)))), LaunchVariant()))
     return list(dict.fromkeys(found))
 
@@ -143,6 +152,11 @@ def _borders() -> Iterator[Call]:
         problem = Laplace("eight", border, "laplacian", "uint8", 5, 4 * width // channels + 3, channels)
         if not violations(variant, problem, LEAST):
             yield Call(problem, variant)
+
+
+def _turns() -> Iterator[Call]:
+    for variant in TURNS:
+        yield Call(turns_of(variant), variant)
 
 
 def _bandwidths() -> Iterator[Call]:

@@ -43,7 +43,7 @@ from tests.support.checks import (
     spelled,
 )
 from tests.support.contract import sources_of
-from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, WIDER, variant_of
+from tests.support.samples import BANDWIDTHS, LAPLACES, REDUCTIONS, TURNS, WIDER, turns_of, variant_of
 
 RUNGS = [
     pytest.param(rung, id=f"{name}-{label(rung)}")
@@ -301,6 +301,12 @@ def test_rungs(own_backend: Backend, rung: Variant) -> None:
             check_laplace(own_backend, problem, problem.make_source(9), rung)
     else:
         assert isinstance(rung, BandwidthVariant)
+
+
+@pytest.mark.parametrize("variant", TURNS, ids=label)
+def test_groups_take_tiles_in_turn(own_backend: Backend, variant: LaplaceVariant) -> None:
+    problem = turns_of(variant)
+    check_laplace(own_backend, problem, problem.make_source(5), variant)
 
 
 def test_every_axis_is_sampled() -> None:

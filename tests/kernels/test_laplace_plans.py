@@ -27,6 +27,16 @@ def test_the_plan_covers_the_image() -> None:
     assert planned.per_source
 
 
+def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint16", 1000, 999, 3)
+    shape: dict[str, Any] = {"vector_width": 8, "rows_per_item": 4, "group_width": 16, "group_height": 2}
+    for groups, launched in ((8, 8 * 132), (64, 24 * 125)):
+        planned = plan(problem, LaplaceVariant(groups=groups, **shape), GPU)
+        assert planned.launches[0].num_groups == (launched, 1)
+        assert planned.macros["TILES_IN_TURN"] == 1
+    assert plan(problem, LaplaceVariant(**shape), GPU).macros["TILES_IN_TURN"] == 0
+
+
 @pytest.mark.parametrize(
     ("problem", "axes", "reason"),
     [
@@ -37,9 +47,19 @@ def test_the_plan_covers_the_image() -> None:
         ),
         (replace(IMAGE, width=2**31), {}, "a row of 2147483648 elements"),
         (
+            replace(IMAGE, height=2**31 - 1),
+            {"groups": 1, "group_height": 1},
+            "6442450941 tiles are over the kernels' limit of 2147483647; more rows_per_item",
+        ),
+        (
             IMAGE,
             {"pixels": "local_tile", "vector_width": 16, "rows_per_item": 8},
             "pixels local_tile: a group's tile needs 33924 bytes of local memory, the device has 32768",
+        ),
+        (
+            IMAGE,
+            {"pixels": "local_tile", "groups": 4},
+            "pixels local_tile: a group fills local memory once, not for each of several tiles (4/unit)",
         ),
         (
             IMAGE,

@@ -104,8 +104,12 @@ def covered(problem: Problem, variant: Variant, made: KernelPlan) -> bool:
     items = math.prod(first.num_groups) * math.prod(first.group_size)
     if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):
         (across, down), (width, height) = first.num_groups, first.group_size
-        columns, rows = across * width * variant.vector_width, down * height * variant.rows_per_item
-        return columns >= problem.row_elements and rows >= problem.height
+        columns, rows = width * variant.vector_width, height * variant.rows_per_item
+        if variant.groups != PER_PROBLEM:
+            tiles = math.ceil(problem.row_elements / columns) * math.ceil(problem.height / rows)
+            asked = variant.groups * GPU.compute_units
+            return math.prod(made.launches[-1].num_groups) == min(tiles, asked)
+        return across * columns >= problem.row_elements and down * rows >= problem.height
     if isinstance(problem, (Reduction, Bandwidth)):
         assert isinstance(variant, (ReductionVariant, BandwidthVariant))
         fixed = variant.groups != PER_PROBLEM and first.num_groups[0] == variant.groups * GPU.compute_units

@@ -22,7 +22,7 @@ from harness.problems import (
     Reduction,
 )
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import AXES, Variant, variant_from_json
+from harness.variants.axes import AXES, PER_PROBLEM, Variant, variant_from_json
 from tests.support.checks import Point, pairwise, spelled
 
 NVIDIA = device_info(
@@ -45,7 +45,7 @@ NVIDIA = device_info(
 )
 
 FEWER: dict[str, tuple[Any, ...]] = {
-    "groups": (8,),
+    "groups": (PER_PROBLEM, 8),
     "group_size": (32, 256, 1024),
     "group_width": (1, 32),
     "group_height": (1, 8),

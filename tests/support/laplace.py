@@ -7,7 +7,7 @@ from typing import Any
 from backends import Backend, DeviceInfo
 from harness.kernels.requirements import violations
 from harness.problems import BORDERS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.variants.axes import AXES, LaplaceVariant
+from harness.variants.axes import AXES, PER_PROBLEM, LaplaceVariant
 from tests.support.checks import Point, pairwise, require
 
 GPU = DeviceInfo(
@@ -39,6 +39,7 @@ def variant_of(point: Point) -> LaplaceVariant:
         vector_width=point["vector_width"],
         rows_per_item=rows,
         loads_in_flight=loads,
+        groups=point["groups"],
         group_width=4,
         group_height=2,
     )
@@ -56,6 +57,7 @@ POINTS = pairwise(
         "dtype": IMAGE_DTYPES,
         "channels": (1, 3, 4),
         "vector_width": AXES["laplace"]["vector_width"],
+        "groups": (PER_PROBLEM, 1),
         "rows": ((1, 1), (2, 2), (8, 1), (8, 4), (32, 8)),
         "mask": tuple(MASKS),
         "output": OUTPUTS,

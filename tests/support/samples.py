@@ -10,7 +10,18 @@ from harness.kernels.targets import KERNELS
 from harness.kernels.values import TEXEL
 from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, Laplace, Reduction
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import AXES, PER_PROBLEM, Variant, group_items, variant_from_json
+from harness.variants.axes import (
+    AXES,
+    PER_PROBLEM,
+    BorderCode,
+    LaplaceVariant,
+    Pixels,
+    Scheme,
+    Stencil,
+    Variant,
+    group_items,
+    variant_from_json,
+)
 from tests.support.checks import Point, pairwise
 from tests.support.machines import GPU
 
@@ -69,7 +80,7 @@ LAPLACES = pairwise(
         "output": OUTPUTS,
         "dtype": IMAGE_DTYPES,
         "channels": (1, 3, 4),
-        **axes_of("laplace", group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
+        **axes_of("laplace", groups=FEW_GROUPS, group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
     },
     _fits,
 )
@@ -80,3 +91,26 @@ BANDWIDTHS = pairwise(
         **axes_of("bandwidth", groups=FEW_GROUPS, group_size=(1, 8, 256, 1024)),
     }
 )
+
+_TURNS: tuple[tuple[BorderCode, Pixels, Scheme, Stencil, int], ...] = (
+    ("mapped", "global", "march", "symmetric", 1),
+    ("mapped", "shuffle", "march", "symmetric", 64),
+    ("mapped", "aligned", "march", "paired", 1),
+    ("peeled", "global", "march", "symmetric", 1),
+    ("padded", "global", "per_pixel", "nine_terms", 2),
+    ("select", "image2d", "per_pixel", "unrolled", 1),
+)
+TURNS = [
+    LaplaceVariant(
+        border_code=code, pixels=pixels, scheme=scheme, stencil=stencil, vector_width=4,
+        groups=1, group_width=width, group_height=1,
+    )
+    for code, pixels, scheme, stencil, width in _TURNS
+]  # fmt: skip
+"""Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each."""
+
+
+def turns_of(variant: LaplaceVariant) -> Laplace:
+    """An image of some hundreds of such tiles, the last ones of a row and of a column not full."""
+    across = variant.vector_width * variant.group_width
+    return Laplace("eight", "reflect_101", "sharpened", "uint8", 151, 2 * across + 3, 1)

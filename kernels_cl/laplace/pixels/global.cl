@@ -5,7 +5,7 @@
 #define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS
 #define PIXELS_ARGUMENTS
-#define SHARE_PIXELS(column, top)
+#define SHARE_PIXELS(image, column, top)
 #define ROW_END_DIFFERS LAST_ITEM_DIFFERS
 #define ITEMS_TOGETHER 1
 

@@ -6,7 +6,7 @@
 #define PIXELS_PARAMETERS , SOURCE source
 #define PIXELS_ARGUMENTS , source
 #define MEMORY_OF(source) 0
-#define SHARE_PIXELS(column, top)
+#define SHARE_PIXELS(image, column, top)
 #define ROW_END_DIFFERS 0
 #define ITEMS_TOGETHER 1
 

@@ -8,7 +8,7 @@
 #define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS , STORED *tile
 #define PIXELS_ARGUMENTS , tile
-#define SHARE_PIXELS(column, top) fill_tile(image_of(source, height, row_elements, pitch), column, top, tile)
+#define SHARE_PIXELS(image, column, top) fill_tile(image, column, top, tile)
 #define ROW_END_DIFFERS 0
 #define ITEMS_TOGETHER 1
 // differs: Intel's compiler for processors stores bytes at wrong places of a tile when it computes several items at

@@ -6,7 +6,7 @@
 #define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS
 #define PIXELS_ARGUMENTS
-#define SHARE_PIXELS(column, top)
+#define SHARE_PIXELS(image, column, top)
 #define ROW_END_DIFFERS 1
 #define ITEMS_TOGETHER SUB_GROUP_WIDTH
 

@@ -172,7 +172,17 @@ def profiled() -> tuple[float, ...]:
     return *instructions[::-1], *registers[::-1], *warps[::-1], *others
 
 
+def copies() -> tuple[float]:
+    """How many times the time of the limit's copy the same takes with a group for each part, in OpenCL."""
+    rows = where(table(MASKS_RUN), purpose="limit", cache="hot", backend="opencl", source_bytes=25 * 2**20)
+    best = rows.sort_values("queue").iloc[0]
+    assert best["variant"] == "w4 l1 global 8/unit of 256 resident"
+    parted = rows[rows["variant"].str.fullmatch(r"w4 l\d global groups per problem of 256 resident")]
+    return (float(parted["queue"].min() / best["queue"]),)
+
+
 SENTENCES: list[Figure] = [
+    ("docs/kernels.md", "with a group for each part it takes {:.2f} times as long", copies),
     (
         RESULTS,
         "on the H200 ({} cases of filters, {} context; a",
