@@ -17,12 +17,14 @@ from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
 from harness.variants.axes import LaplaceVariant
 
-_WHOLE_ROWS: Final = ("global", "shuffle", "aligned")
+_WHOLE_ROWS: Final = ("global", "shuffle", "aligned", "async_tile", "bulk_tile")
 """Where pixels come from as ``border_code`` reads rows."""
 _WEIGHTS_BYTES: Final = 64
 """Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
 _ALIGNED: Final = 4
 """Elements of an aligned load beside an item's own."""
+_BULK_BYTES: Final = 16
+"""To a multiple of which NVIDIA's bulk copies are aligned."""
 _MOST_PAIRED: Final = 32
 """Bytes that become OpenCL C's widest vector of pairs."""
 
@@ -31,10 +33,12 @@ _MOST_PAIRED: Final = 32
 class Part:
     """What a value adds to the plan of a filter.
 
-    That is files behind its own, files that other kinds of kernels have, too, macros, buffers with what they
-    hold first, launches before the filter's, arguments behind its others, and the source that it reads.
+    That is files before and behind its own, files that other kinds of kernels have, too, macros, buffers with
+    what they hold first, launches before the filter's, arguments behind its others, and the source that it
+    reads.
     """
 
+    needed: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     macros: Mapping[str, str | int] = field(default_factory=dict)
@@ -111,19 +115,23 @@ BORDER_CODES: Final[dict[axes.BorderCode, FilterValue]] = {
 }
 
 
-class _LocalTile(FilterValue):
-    """A group's results and one pixel more on each side lie in local memory, as elements of the image."""
+class _Tile(FilterValue):
+    """A group's results and what is beside them lie in local memory."""
 
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
-        width = variant.group_width * variant.vector_width + 2 * problem.channels
+        elements = variant.group_width * variant.vector_width + 2 * self._margin(variant, problem)
         height = variant.group_height * variant.rows_per_item + 2
-        nbytes = width * height * problem.element.itemsize
+        nbytes = elements * height * problem.element.itemsize
         if nbytes > device.local_memory_bytes:
             limit = device.local_memory_bytes
             yield f"a group's tile needs {nbytes} bytes of local memory, the device has {limit}"
         if variant.groups != axes.PER_PROBLEM:
             # PoCL's compiler cannot translate the barriers of a loop over tiles.
             yield f"a group fills local memory once, not for each of several tiles ({variant.groups}/unit)"
+
+    def _margin(self, variant: LaplaceVariant, problem: Laplace) -> int:
+        """Elements on each side of a row of results: a pixel."""
+        return problem.channels
 
 
 class _Image2d(FilterValue):
@@ -171,6 +179,7 @@ class _ReadApart(FilterValue):
     """A work-item's own elements are one load, and its neighbours come in another way."""
 
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
         if variant.border_code != "mapped":
             yield (
                 "own elements and neighbours are read apart, as by border_code mapped, not by "
@@ -181,10 +190,37 @@ class _ReadApart(FilterValue):
 class _Aligned(_ReadApart):
     """Neighbours are among the four elements before and behind an item's own."""
 
+    files_needed: tuple[str, ...] = ("laplace/fours",)
+
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
         yield from super().violations(variant, problem, device)
         if variant.vector_width % _ALIGNED:
             yield f"{variant.vector_width} elements do not begin and end where {_ALIGNED} elements do"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
+        return Part(needed=self.files_needed)
+
+
+class _VectorsTile(_Aligned, _Tile):
+    """A tile of whole vectors, one more on each side, which are copied as they are."""
+
+    files_needed = ("laplace/fours", "laplace/vectors_tile")
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if variant.cache_hint not in ("none", "streaming_stores"):
+            yield "copies into local memory carry no hint to the caches"
+
+    def _margin(self, variant: LaplaceVariant, problem: Laplace) -> int:
+        return variant.vector_width
+
+
+class _BulkTile(_VectorsTile):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        nbytes = variant.vector_width * problem.element.itemsize
+        if nbytes % _BULK_BYTES:
+            yield f"a bulk copy begins and ends at multiples of {_BULK_BYTES} bytes, vectors have {nbytes}"
 
 
 class _Shuffle(_ReadApart):
@@ -209,10 +245,12 @@ class _Shuffle(_ReadApart):
 
 PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
     "global": FilterValue(),
-    "local_tile": _LocalTile(),
+    "local_tile": _Tile(),
     "image2d": _Image2d(),
     "shuffle": _Shuffle(),
     "aligned": _Aligned(),
+    "async_tile": _VectorsTile(),
+    "bulk_tile": _BulkTile(),
 }
 
 

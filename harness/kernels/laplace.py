@@ -68,6 +68,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         "laplace/window",
         f"laplace/mask_memory/{variant.mask_memory}",
         f"laplace/border_code/{variant.border_code}",
+        *parts["pixels"].needed,
         f"laplace/pixels/{variant.pixels}",
         "laplace/results",
         f"laplace/stencil/{variant.stencil}",

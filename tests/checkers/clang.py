@@ -30,7 +30,7 @@ from harness.problems import Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import Channels, ImageDtypeName
 from harness.variants.axes import Variant
-from tests.support.compiling import BANDWIDTHS, LAPLACES, NVIDIA, REDUCTIONS, SHUFFLING, cases
+from tests.support.compiling import BANDWIDTHS, BESIDE, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 CLANG = shutil.which("clang")
 
@@ -74,7 +74,7 @@ def of(target: str) -> list[Any]:
     device, _ = TARGETS[target]
     kinds = {"reduction": REDUCTIONS, "laplace": LAPLACES, "bandwidth": BANDWIDTHS}
     sampled = [case for kind, parameters in kinds.items() for case in cases(kind, device, **parameters)]
-    sampled += cases("laplace", device, **SHUFFLING)
+    sampled += cases("laplace", device, **BESIDE)
     problems = [Reduction(op, dtype, (2**20,)) for op in KERNELS for dtype in DTYPES]
     found = [(f"{target}: {case.id}", *case.values) for case in sampled]
     found += [

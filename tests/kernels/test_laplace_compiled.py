@@ -7,24 +7,27 @@ from dataclasses import replace
 
 import pytest
 
+from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.laplace import plan
+from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import IMAGE_DTYPES, Laplace
 from harness.variants.axes import LaplaceVariant
 from tests.support.checks import Point, pairwise, spelled
-from tests.support.laplace import GPU, IMAGE, POINTS, SHUFFLING, problem_of, variant_of
+from tests.support.compiling import NVIDIA
+from tests.support.laplace import GPU, IMAGE, POINTS, problem_of, variant_of
 
 SPILLED_REGISTERS = 8
 """What ptxas may spill in the rare code for the last item of a row; an array in local memory is more."""
 
 
-def compiled(problem: Laplace, variant: LaplaceVariant) -> str:
+def compiled(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo = GPU) -> str:
     """What NVRTC's ptxas says of the kernel for sm_90: registers, spills, warnings."""
     nvrtc = pytest.importorskip(
         "cuda.bindings.nvrtc", reason="NVRTC is missing: pip install cuda-bindings[all]"
     )
-    planned = plan(problem, variant, GPU)
+    planned = plan(problem, variant, device)
     source = assemble("cu", planned.files, planned.macros)
     options = [b"--gpu-architecture=sm_90", b"--std=c++17", b"--ptxas-options=-v"]
     try:
@@ -45,24 +48,40 @@ def test_cuda_compiles_without_a_warning(point: Point) -> None:
     assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
 
 
+BESIDE = ("shuffle", "aligned", "async_tile", "bulk_tile")
+"""Pixels whose neighbours come beside whole vectors."""
+
+
+def beside(point: Point) -> tuple[Laplace, LaplaceVariant]:
+    """A filter with such pixels."""
+    parameters = {name: point[name] for name in ("dtype", "channels", "border")}
+    axes = {name: point[name] for name in ("pixels", "vector_width", "scheme")}
+    return replace(IMAGE, mask="diagonal", **parameters), LaplaceVariant(border_code="mapped", **axes)
+
+
+def refused(point: Point) -> list[str]:
+    """Why a GPU cannot run it."""
+    problem, variant = beside(point)
+    return violations(variant, problem, NVIDIA)
+
+
 @pytest.mark.parametrize(
     "point",
     pairwise(
         {
+            "pixels": BESIDE,
             "dtype": IMAGE_DTYPES,
             "channels": (1, 3, 4),
             "border": ("constant", "reflect_101"),
             "vector_width": (1, 2, 4, 8, 16),
             "scheme": ("march", "per_pixel"),
         },
-        lambda point: (point["vector_width"], point["channels"]) != (2, 3),
+        lambda point: not refused(point),
     ),
     ids=spelled,
 )
-def test_shuffles_compile_without_a_warning(point: Point) -> None:
-    variant = replace(SHUFFLING, vector_width=point["vector_width"], scheme=point["scheme"])
-    parameters = {name: point[name] for name in ("dtype", "channels", "border")}
-    assert "warning" not in compiled(replace(IMAGE, mask="diagonal", **parameters), variant)
+def test_what_is_beside_vectors_compiles_without_a_warning(point: Point) -> None:
+    assert "warning" not in compiled(*beside(point), device=NVIDIA)
 
 
 @pytest.mark.parametrize("dtype", IMAGE_DTYPES)

@@ -1,7 +1,8 @@
-"""Where the Laplace kernels' pixels come from: portable words, aligned loads, images, shuffles."""
+"""Where the Laplace kernels' pixels come from: portable words, aligned loads, tiles, images, shuffles."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -43,10 +44,20 @@ def test_portable_words(own_backend: Backend, point: Point) -> None:
         check(own_backend, problem, variant, problem.make_source(seed=columns))
 
 
+def beside(point: Point) -> LaplaceVariant:
+    """A variant whose neighbours come beside whole vectors, in groups of four by two."""
+    rows, loads = point["rows"]
+    axes = {name: point[name] for name in ("dialect", "pixels", "scheme", "vector_width")}
+    return LaplaceVariant(
+        border_code="mapped", rows_per_item=rows, loads_in_flight=loads, group_width=4, group_height=2, **axes
+    )
+
+
 @pytest.mark.parametrize(
     "point",
     pairwise(
         {
+            "pixels": ("aligned", "async_tile", "bulk_tile"),
             "dtype": IMAGE_DTYPES,
             "vector_width": (4, 8, 16),
             "channels": (1, 3, 4),
@@ -55,25 +66,51 @@ def test_portable_words(own_backend: Backend, point: Point) -> None:
             "output": OUTPUTS,
             "dialect": ("vendor", "portable"),
             "scheme": ("march", "per_pixel"),
-        }
+            "rows": ((1, 1), (2, 1), (4, 2)),
+        },
+        lambda point: not violations(beside(point), problem_of(point, 1, 1), GPU),
     ),
     ids=spelled,
 )
-def test_neighbours_by_aligned_loads(own_backend: Backend, point: Point) -> None:
+def test_neighbours_beside_whole_vectors(own_backend: Backend, point: Point) -> None:
     """Rows that end with a vector, less than a pixel of elements after it, and inside it."""
-    axes = {name: point[name] for name in ("dialect", "scheme", "vector_width")}
-    variant = LaplaceVariant(border_code="mapped", pixels="aligned", group_width=4, **axes)
     for height, columns in edge_sizes(point["vector_width"]):
         problem = problem_of(point, height, columns, 200)
-        check(own_backend, problem, variant, problem.make_source(seed=columns))
+        check(own_backend, problem, beside(point), problem.make_source(seed=columns))
 
 
-def test_aligned_loads_are_beside_whole_loads() -> None:
-    variant = LaplaceVariant(border_code="select", pixels="aligned", vector_width=2)
-    assert violations(variant, IMAGE, GPU) == [
-        "pixels aligned: own elements and neighbours are read apart, as by border_code mapped, not by select",
-        "pixels aligned: 2 elements do not begin and end where 4 elements do",
-    ]
+@pytest.mark.parametrize(
+    ("axes", "reasons"),
+    [
+        (
+            {"border_code": "select", "pixels": "aligned", "vector_width": 2},
+            [
+                "pixels aligned: own elements and neighbours are read apart, as by border_code mapped, "
+                "not by select",
+                "pixels aligned: 2 elements do not begin and end where 4 elements do",
+            ],
+        ),
+        (
+            {"pixels": "async_tile", "vector_width": 16, "rows_per_item": 8, "group_height": 16},
+            ["pixels async_tile: a group's tile needs 70720 bytes of local memory, the device has 32768"],
+        ),
+        (
+            {"pixels": "async_tile", "vector_width": 16, "cache_hint": "streaming", "groups": 4},
+            [
+                "cache_hint streaming: no way is known to tell this device's compiler",
+                "pixels async_tile: a group fills local memory once, not for each of several tiles (4/unit)",
+                "pixels async_tile: copies into local memory carry no hint to the caches",
+            ],
+        ),
+        (
+            {"pixels": "bulk_tile", "vector_width": 8},
+            ["pixels bulk_tile: a bulk copy begins and ends at multiples of 16 bytes, vectors have 8"],
+        ),
+    ],
+)
+def test_whole_vectors_need(axes: Mapping[str, Any], reasons: list[str]) -> None:
+    variant = LaplaceVariant(**{"border_code": "mapped", **axes})
+    assert sorted(violations(variant, IMAGE, GPU)) == sorted(reasons)
 
 
 @pytest.mark.parametrize(

@@ -64,20 +64,21 @@ LAPLACES: dict[str, Any] = {
 }
 BANDWIDTHS: dict[str, Any] = {"direction": DIRECTIONS, "dtype": ("uint8", "int16", "float32", "uint64")}
 """The parameters of problems whose kernels differ."""
-SHUFFLING: dict[str, Any] = {
+BESIDE: dict[str, Any] = {
     **LAPLACES,
     "mask": ("diagonal",),
     "output": ("laplacian",),
-    "pixels": ("shuffle",),
+    "pixels": ("shuffle", "aligned", "async_tile", "bulk_tile"),
     "border_code": ("mapped",),
-    "stencil": ("symmetric",),
+    "stencil": ("symmetric", "paired"),
     "mask_memory": ("inline",),
     "cache_hint": ("none",),
     "dialect": ("vendor",),
+    "groups": (PER_PROBLEM,),
     "group_width": (64,),
     "group_height": (1,),
 }
-"""Filters whose neighbours come by shuffles, which too few of all samples are."""
+"""Filters whose neighbours come beside whole vectors, which too few of all samples are."""
 
 
 def case_of(kind: str, point: Point) -> tuple[Problem, Variant]:

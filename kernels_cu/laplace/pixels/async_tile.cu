@@ -1,0 +1,71 @@
+// A group copies its tile into local memory, and its work-items take what they need from there. On NVIDIA's GPUs the
+// copies are asynchronous (cp.async): a work-item asks for all of its vectors, holds none of them in registers, and
+// waits for them together. Elsewhere they are loads and stores.
+
+#define PIXELS_LOCALS __shared__ words_t tile[TILE_HEIGHT * TILE_VECTORS];
+#define SOURCE const STORED *__restrict__
+#define MEMORY_OF(source) source
+#define PIXELS_PARAMETERS , words_t *tile
+#define PIXELS_ARGUMENTS , tile
+#define SHARE_PIXELS(image, column, top) copy_tile(image, column, top, tile)
+#define ROW_END_DIFFERS LAST_ITEM_DIFFERS
+#define ITEMS_TOGETHER 1
+
+typedef tile_pixels_t pixels_t;
+
+typedef fours_t loaded_t;
+
+// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
+#define LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
+// end differs
+
+__device__ inline void copy_vector(words_t *to, const STORED *from) {
+#if HAS_PTX && COMPUTE_CAPABILITY >= 80 && VECTOR_BYTES < 16
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(LOCAL_ADDRESS(to)), "l"(from), "n"(VECTOR_BYTES)
+               : "memory");
+#elif HAS_PTX && COMPUTE_CAPABILITY >= 80
+#pragma unroll
+  for (int i = 0; i < VECTOR_BYTES / 16; ++i) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(LOCAL_ADDRESS(to) + 16 * i),
+                 "l"((const uint4 *)from + i)
+                 : "memory");
+  }
+#else
+  *to = load_words(from, 0);
+#endif
+}
+
+__device__ inline void wait_for_copies(void) {
+#if HAS_PTX && COMPUTE_CAPABILITY >= 80
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// Every work-item of the group takes part, also one that has no results of its own.
+__device__ inline void copy_tile(image_t image, int column, int top, words_t *tile) {
+  const int across = threadIdx.x;
+  const int down = threadIdx.y;
+  const int above = top - down * ROWS_PER_ITEM - 1;
+  for (int y = down; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
+    const STORED *from = row_for_tile(image, above, y) + column;
+    words_t *to = tile + y * TILE_VECTORS + 1 + across;
+    if (column < image.row_elements) copy_vector(to, from);
+    if (across == 0 && column > 0) copy_vector(to - 1, from - VECTOR_WIDTH);
+    const bool is_last = across == GROUP_WIDTH - 1;
+    if (is_last && column + VECTOR_WIDTH < image.row_elements) copy_vector(to + 1, from + VECTOR_WIDTH);
+  }
+  wait_for_copies();
+  __syncthreads();
+}
+
+__device__ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXELS_PARAMETERS) {
+  return tile_pixels_of_item(image, column, own, top);
+}
+
+__device__ inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
+  return fours_in_tile(pixels, row, tile);
+}
+
+__device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
+  return window_of_fours(pixels.columns, row, loaded);
+}
