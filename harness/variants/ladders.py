@@ -183,8 +183,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "laplace_neighbours",
-            "how a vector's neighbours come: one by one, beside a whole load, by aligned loads, by shuffles, "
-            "from a tile that asynchronous or bulk copies bring into local memory",
+            "how a vector's neighbours come: one by one, beside a whole load, by aligned loads, by shuffles",
             "this harness; groups of 64 across are whole sub-groups on every GPU",
             _climb(
                 LaplaceVariant(
@@ -198,8 +197,6 @@ LADDERS: dict[str, Ladder] = {
                 ("border_code", "mapped"),
                 ("pixels", "aligned"),
                 ("pixels", "shuffle"),
-                ("pixels", "async_tile"),
-                ("pixels", "bulk_tile"),
             ),
         ),
         Ladder(
