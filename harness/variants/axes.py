@@ -54,7 +54,8 @@ so at the ends of a row alone, elsewhere neighbours being wide loads, too.
 """
 Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned", "async_tile", "bulk_tile"]
 """Where a filter's neighbours come from: global memory, the group's local memory, an image, registers of the
-work-items beside one, by shuffles, or aligned loads of four elements of global memory.
+work-items beside one, by shuffles, aligned loads of four elements of global memory, or a tile of whole
+vectors that asynchronous copies bring into local memory, by each work-item or a row at a time.
 """
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""

@@ -15,7 +15,7 @@ from harness.kernels.source import assemble
 from harness.problems import IMAGE_DTYPES, Laplace
 from harness.variants.axes import LaplaceVariant
 from tests.support.checks import Point, pairwise, spelled
-from tests.support.compiling import NVIDIA
+from tests.support.compiling import BESIDE, NVIDIA
 from tests.support.laplace import GPU, IMAGE, POINTS, problem_of, variant_of
 
 SPILLED_REGISTERS = 8
@@ -48,12 +48,8 @@ def test_cuda_compiles_without_a_warning(point: Point) -> None:
     assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
 
 
-BESIDE = ("shuffle", "aligned", "async_tile", "bulk_tile")
-"""Pixels whose neighbours come beside whole vectors."""
-
-
 def beside(point: Point) -> tuple[Laplace, LaplaceVariant]:
-    """A filter with such pixels."""
+    """A filter whose neighbours come beside whole vectors."""
     parameters = {name: point[name] for name in ("dtype", "channels", "border")}
     axes = {name: point[name] for name in ("pixels", "vector_width", "scheme")}
     return replace(IMAGE, mask="diagonal", **parameters), LaplaceVariant(border_code="mapped", **axes)
@@ -69,7 +65,7 @@ def refused(point: Point) -> list[str]:
     "point",
     pairwise(
         {
-            "pixels": BESIDE,
+            "pixels": BESIDE["pixels"],
             "dtype": IMAGE_DTYPES,
             "channels": (1, 3, 4),
             "border": ("constant", "reflect_101"),

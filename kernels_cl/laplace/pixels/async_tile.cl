@@ -15,10 +15,6 @@ typedef tile_pixels_t pixels_t;
 
 typedef fours_t loaded_t;
 
-// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
-#define LOCAL_ADDRESS(pointer) ((uint)(ulong)(pointer))
-// end differs
-
 inline void copy_vector(__local words_t *to, __global const STORED *from) {
 #if HAS_PTX && COMPUTE_CAPABILITY >= 80 && VECTOR_BYTES < 16
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(LOCAL_ADDRESS(to)), "l"(from), "n"(VECTOR_BYTES)
@@ -44,10 +40,9 @@ inline void wait_for_copies(void) {
 // Every work-item of the group takes part, also one that has no results of its own.
 inline void copy_tile(image_t image, int column, int top, __local words_t *tile) {
   const int across = get_local_id(0);
-  const int down = get_local_id(1);
-  const int above = top - down * ROWS_PER_ITEM - 1;
-  for (int y = down; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
-    __global const STORED *from = row_for_tile(image, above, y) + column;
+  const int above = first_row_of_tile(top);
+  for (int y = get_local_id(1); y < TILE_HEIGHT; y += GROUP_HEIGHT) {
+    __global const STORED *from = row_for_tile(image, above + y) + column;
     __local words_t *to = tile + y * TILE_VECTORS + 1 + across;
     if (column < image.row_elements) copy_vector(to, from);
     if (across == 0 && column > 0) copy_vector(to - 1, from - VECTOR_WIDTH);

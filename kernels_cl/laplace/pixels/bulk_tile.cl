@@ -1,6 +1,6 @@
-// A group's tile comes into local memory by one copy for each row of it, which no work-item carries out: on NVIDIA's
-// GPUs from compute capability 9.0 on a bulk copy (cp.async.bulk), whose end a barrier in local memory counts.
-// Work-items take what they need from the tile.
+// A group's tile comes into local memory by one copy for each row of it, and its work-items take what they need from
+// there. On NVIDIA's GPUs from compute capability 9.0 on these are bulk copies (cp.async.bulk), which no work-item
+// carries out and whose end a barrier in local memory counts. Elsewhere the whole group copies.
 
 // copied: NVIDIA's barrier of the copies.
 #define PIXELS_LOCALS                               \
@@ -34,14 +34,10 @@ inline row_part_t row_part_of_tile(image_t image, int column) {
 }
 
 #if HAS_PTX && COMPUTE_CAPABILITY >= 90
-// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
-#define LOCAL_ADDRESS(pointer) ((uint)(ulong)(pointer))
-// end differs
-
 inline void copy_tile(image_t image, int column, int top, __local words_t *tile, __local ulong *copied) {
   const row_part_t part = row_part_of_tile(image, column);
   const int item = get_local_id(1) * GROUP_WIDTH + get_local_id(0);
-  const int above = top - (int)get_local_id(1) * ROWS_PER_ITEM - 1;
+  const int above = first_row_of_tile(top);
   const uint row_bytes = part.vectors * VECTOR_BYTES;
   if (item == 0) {
     // The copies run beside the group's own accesses, and must see that the barrier is ready.
@@ -57,7 +53,7 @@ inline void copy_tile(image_t image, int column, int top, __local words_t *tile,
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
             LOCAL_ADDRESS(to)),
-        "l"(row_for_tile(image, above, y) + part.column), "r"(row_bytes), "r"(LOCAL_ADDRESS(copied))
+        "l"(row_for_tile(image, above + y) + part.column), "r"(row_bytes), "r"(LOCAL_ADDRESS(copied))
         : "memory");
   }
   uint has_all = 0;
@@ -72,11 +68,11 @@ inline void copy_tile(image_t image, int column, int top, __local words_t *tile,
 // Every work-item of the group takes part, also one that has no results of its own.
 inline void copy_tile(image_t image, int column, int top, __local words_t *tile, __local ulong *copied) {
   const row_part_t part = row_part_of_tile(image, column);
-  const int above = top - (int)get_local_id(1) * ROWS_PER_ITEM - 1;
+  const int above = first_row_of_tile(top);
 // differs: OpenCL C has copies by a whole group; CUDA C++ as documented has none without a header.
   event_t all = 0;
   for (int y = 0; y < TILE_HEIGHT; ++y) {
-    __global const words_t *from = (__global const words_t *)(row_for_tile(image, above, y) + part.column);
+    __global const words_t *from = (__global const words_t *)(row_for_tile(image, above + y) + part.column);
     all = async_work_group_copy(tile + y * TILE_VECTORS + part.before, from, part.vectors, all);
   }
   wait_group_events(1, &all);

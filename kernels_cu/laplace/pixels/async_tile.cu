@@ -15,10 +15,6 @@ typedef tile_pixels_t pixels_t;
 
 typedef fours_t loaded_t;
 
-// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
-#define LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
-// end differs
-
 __device__ inline void copy_vector(words_t *to, const STORED *from) {
 #if HAS_PTX && COMPUTE_CAPABILITY >= 80 && VECTOR_BYTES < 16
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(LOCAL_ADDRESS(to)), "l"(from), "n"(VECTOR_BYTES)
@@ -44,10 +40,9 @@ __device__ inline void wait_for_copies(void) {
 // Every work-item of the group takes part, also one that has no results of its own.
 __device__ inline void copy_tile(image_t image, int column, int top, words_t *tile) {
   const int across = threadIdx.x;
-  const int down = threadIdx.y;
-  const int above = top - down * ROWS_PER_ITEM - 1;
-  for (int y = down; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
-    const STORED *from = row_for_tile(image, above, y) + column;
+  const int above = first_row_of_tile(top);
+  for (int y = threadIdx.y; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
+    const STORED *from = row_for_tile(image, above + y) + column;
     words_t *to = tile + y * TILE_VECTORS + 1 + across;
     if (column < image.row_elements) copy_vector(to, from);
     if (across == 0 && column > 0) copy_vector(to - 1, from - VECTOR_WIDTH);

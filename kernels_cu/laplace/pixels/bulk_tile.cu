@@ -1,6 +1,6 @@
-// A group's tile comes into local memory by one copy for each row of it, which no work-item carries out: on NVIDIA's
-// GPUs from compute capability 9.0 on a bulk copy (cp.async.bulk), whose end a barrier in local memory counts.
-// Work-items take what they need from the tile.
+// A group's tile comes into local memory by one copy for each row of it, and its work-items take what they need from
+// there. On NVIDIA's GPUs from compute capability 9.0 on these are bulk copies (cp.async.bulk), which no work-item
+// carries out and whose end a barrier in local memory counts. Elsewhere the whole group copies.
 
 // copied: NVIDIA's barrier of the copies.
 #define PIXELS_LOCALS                               \
@@ -34,14 +34,10 @@ __device__ inline row_part_t row_part_of_tile(image_t image, int column) {
 }
 
 #if HAS_PTX && COMPUTE_CAPABILITY >= 90
-// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
-#define LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
-// end differs
-
 __device__ inline void copy_tile(image_t image, int column, int top, words_t *tile, ulong *copied) {
   const row_part_t part = row_part_of_tile(image, column);
   const int item = threadIdx.y * GROUP_WIDTH + threadIdx.x;
-  const int above = top - (int)threadIdx.y * ROWS_PER_ITEM - 1;
+  const int above = first_row_of_tile(top);
   const uint row_bytes = part.vectors * VECTOR_BYTES;
   if (item == 0) {
     // The copies run beside the group's own accesses, and must see that the barrier is ready.
@@ -57,7 +53,7 @@ __device__ inline void copy_tile(image_t image, int column, int top, words_t *ti
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
             LOCAL_ADDRESS(to)),
-        "l"(row_for_tile(image, above, y) + part.column), "r"(row_bytes), "r"(LOCAL_ADDRESS(copied))
+        "l"(row_for_tile(image, above + y) + part.column), "r"(row_bytes), "r"(LOCAL_ADDRESS(copied))
         : "memory");
   }
   uint has_all = 0;
@@ -72,10 +68,10 @@ __device__ inline void copy_tile(image_t image, int column, int top, words_t *ti
 // Every work-item of the group takes part, also one that has no results of its own.
 __device__ inline void copy_tile(image_t image, int column, int top, words_t *tile, ulong *copied) {
   const row_part_t part = row_part_of_tile(image, column);
-  const int above = top - (int)threadIdx.y * ROWS_PER_ITEM - 1;
+  const int above = first_row_of_tile(top);
 // differs: OpenCL C has copies by a whole group; CUDA C++ as documented has none without a header.
   for (int y = threadIdx.y; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
-    const STORED *from = row_for_tile(image, above, y) + part.column;
+    const STORED *from = row_for_tile(image, above + y) + part.column;
     for (int x = threadIdx.x; x < part.vectors; x += GROUP_WIDTH) {
       tile[y * TILE_VECTORS + part.before + x] = load_words(from, x);
     }
