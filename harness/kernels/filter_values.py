@@ -17,14 +17,14 @@ from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.variants import axes
 from harness.variants.axes import LaplaceVariant
 
-_WHOLE_ROWS: Final = ("global", "shuffle", "aligned", "async_tile", "bulk_tile")
+_WHOLE_ROWS: Final = ("global", "shuffle", "aligned", "async_tile")
 """Where pixels come from as ``border_code`` reads rows."""
 _WEIGHTS_BYTES: Final = 64
 """Of the buffer that holds the mask's nine weights: the next power of two, for OpenCL fills memory so."""
 _ALIGNED: Final = 4
 """Elements of an aligned load beside an item's own."""
-_BULK_BYTES: Final = 16
-"""To a multiple of which NVIDIA's bulk copies are aligned."""
+_SECTOR_BYTES: Final = 32
+"""Which a GPU's cache delivers at a time."""
 _MOST_PAIRED: Final = 32
 """Bytes that become OpenCL C's widest vector of pairs."""
 
@@ -190,21 +190,17 @@ class _ReadApart(FilterValue):
 class _Aligned(_ReadApart):
     """Neighbours are among the four elements before and behind an item's own."""
 
-    files_needed: tuple[str, ...] = ("laplace/fours",)
-
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
         yield from super().violations(variant, problem, device)
         if variant.vector_width % _ALIGNED:
             yield f"{variant.vector_width} elements do not begin and end where {_ALIGNED} elements do"
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
-        return Part(needed=self.files_needed)
+        return Part(needed=("laplace/fours",))
 
 
 class _VectorsTile(_Aligned, _Tile):
-    """A tile of whole vectors, one more on each side, which are copied as they are."""
-
-    files_needed = ("laplace/fours", "laplace/vectors_tile")
+    """A tile of whole vectors, with more on each side, which are copied as they are."""
 
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
         yield from super().violations(variant, problem, device)
@@ -212,15 +208,7 @@ class _VectorsTile(_Aligned, _Tile):
             yield "copies into local memory carry no hint to the caches"
 
     def _margin(self, variant: LaplaceVariant, problem: Laplace) -> int:
-        return variant.vector_width
-
-
-class _BulkTile(_VectorsTile):
-    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
-        yield from super().violations(variant, problem, device)
-        nbytes = variant.vector_width * problem.element.itemsize
-        if nbytes % _BULK_BYTES:
-            yield f"a bulk copy begins and ends at multiples of {_BULK_BYTES} bytes, vectors have {nbytes}"
+        return max(variant.vector_width, _SECTOR_BYTES // problem.element.itemsize)
 
 
 class _Shuffle(_ReadApart):
@@ -250,7 +238,6 @@ PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
     "shuffle": _Shuffle(),
     "aligned": _Aligned(),
     "async_tile": _VectorsTile(),
-    "bulk_tile": _BulkTile(),
 }
 
 

@@ -52,7 +52,7 @@ BorderCode = Literal["branches", "padded", "select", "mapped", "peeled"]
 an address selected before, at addresses computed once, with one wide load of a work-item's own elements, or
 so at the ends of a row alone, elsewhere neighbours being wide loads, too.
 """
-Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned", "async_tile", "bulk_tile"]
+Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned", "async_tile"]
 """Where a filter's neighbours come from: global memory, the group's local memory, an image, registers of the
 work-items beside one, by shuffles, aligned loads of four elements of global memory, or a tile of whole
 vectors that asynchronous copies bring into local memory, by each work-item or a row at a time.

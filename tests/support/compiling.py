@@ -68,7 +68,7 @@ BESIDE: dict[str, Any] = {
     **LAPLACES,
     "mask": ("diagonal",),
     "output": ("laplacian",),
-    "pixels": ("shuffle", "aligned", "async_tile", "bulk_tile"),
+    "pixels": ("shuffle", "aligned", "async_tile"),
     "border_code": ("mapped",),
     "stencil": ("symmetric", "paired"),
     "mask_memory": ("inline",),

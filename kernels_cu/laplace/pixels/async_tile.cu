@@ -1,8 +1,17 @@
-// A group copies its tile into local memory, and its work-items take what they need from there. On NVIDIA's GPUs the
-// copies are asynchronous (cp.async): a work-item asks for all of its vectors, holds none of them in registers, and
-// waits for them together. Elsewhere they are loads and stores.
+// A group copies its tile into local memory, and its work-items take what they need from there: their own elements of
+// a row and the four on either side of them. The tile has its results' elements, vectors on each side, where the
+// vectors of the image begin, and a row above and below: the image's or, outside, the one that the border reads in its
+// place. On NVIDIA's GPUs the copies are asynchronous (cp.async): a work-item asks for all of its vectors, holds none
+// of them in registers, and waits for them together. Elsewhere they are loads and stores.
 
-#define PIXELS_LOCALS __shared__ words_t tile[TILE_HEIGHT * TILE_VECTORS];
+// Vectors on each side, of which the nearest is filled: as many as keep rows aligned to what a GPU's cache delivers at
+// a time, or cp.async asks for it twice.
+#define SECTOR_BYTES 32
+#define TILE_MARGIN (VECTOR_BYTES < SECTOR_BYTES ? SECTOR_BYTES / VECTOR_BYTES : 1)
+#define TILE_VECTORS (GROUP_WIDTH + 2 * TILE_MARGIN)
+#define TILE_HEIGHT (GROUP_HEIGHT * ROWS_PER_ITEM + 2)
+
+#define PIXELS_LOCALS __shared__ words_t tile[TILE_HEIGHT * TILE_VECTORS] __attribute__((aligned(SECTOR_BYTES)));
 #define SOURCE const STORED *__restrict__
 #define MEMORY_OF(source) source
 #define PIXELS_PARAMETERS , words_t *tile
@@ -11,9 +20,28 @@
 #define ROW_END_DIFFERS LAST_ITEM_DIFFERS
 #define ITEMS_TOGETHER 1
 
-typedef tile_pixels_t pixels_t;
+// For PTX.
+// differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.
+#define LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
+// end differs
+
+// own: where the item's own elements lie in the first row of the tile. above: that row in the image.
+typedef struct {
+  four_columns_t columns;
+  int own, above;
+} pixels_t;
 
 typedef fours_t loaded_t;
+
+// The row of the image that is the tile's first, of an item whose own begin at `top`.
+__device__ inline int first_row_of_tile(int top) {
+  return top - (int)threadIdx.y * ROWS_PER_ITEM - 1;
+}
+
+// What is read for a row of a tile. Rows that no result needs are any row.
+__device__ inline const STORED *row_for_tile(image_t image, int row) {
+  return row_to_read(image, min(row, image.height));
+}
 
 __device__ inline void copy_vector(words_t *to, const STORED *from) {
 #if HAS_PTX && COMPUTE_CAPABILITY >= 80 && VECTOR_BYTES < 16
@@ -43,7 +71,7 @@ __device__ inline void copy_tile(image_t image, int column, int top, words_t *ti
   const int above = first_row_of_tile(top);
   for (int y = threadIdx.y; y < TILE_HEIGHT; y += GROUP_HEIGHT) {
     const STORED *from = row_for_tile(image, above + y) + column;
-    words_t *to = tile + y * TILE_VECTORS + 1 + across;
+    words_t *to = tile + y * TILE_VECTORS + TILE_MARGIN + across;
     if (column < image.row_elements) copy_vector(to, from);
     if (across == 0 && column > 0) copy_vector(to - 1, from - VECTOR_WIDTH);
     const bool is_last = across == GROUP_WIDTH - 1;
@@ -54,11 +82,24 @@ __device__ inline void copy_tile(image_t image, int column, int top, words_t *ti
 }
 
 __device__ inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXELS_PARAMETERS) {
-  return tile_pixels_of_item(image, column, own, top);
+  pixels_t pixels;
+  pixels.columns = four_columns_of_item(image, column, own);
+  pixels.own = TILE_MARGIN + threadIdx.x;
+  pixels.above = first_row_of_tile(top);
+  return pixels;
 }
 
 __device__ inline loaded_t load_pixels(pixels_t pixels, int row PIXELS_PARAMETERS) {
-  return fours_in_tile(pixels, row, tile);
+  words_t *own = tile + (row - pixels.above) * TILE_VECTORS + pixels.own;
+  loaded_t fours;
+  fours.own.words = *own;
+  if (pixels.columns.is_at_row_end) {
+    neighbours_at_row_end(pixels.columns, row_for_tile(pixels.columns.image, row), &fours);
+  } else {
+    fours.before.load = *(four_t *)((STORED *)own - 4);
+    fours.behind.load = *(four_t *)(own + 1);
+  }
+  return fours;
 }
 
 __device__ inline window_t window_at(pixels_t pixels, int row, loaded_t loaded) {
