@@ -22,6 +22,9 @@ RESIDENT_SHARE: Final = 0.57
 """The part of the L2 cache that a resident source takes: the best on an H200 for sources of one to nine times
 the cache (reports/examples, sweep-hints). A larger part is pushed out by the cache's other lines.
 """
+STREAMED_SHARE: Final = 7 / 16
+"""The part of the L2 cache from which on a filter's loads are streaming, too: then enough of the source stays
+for the next call (reports/examples, sweep-turns-hints)."""
 SIXTEENTHS: Final = 16
 
 
@@ -74,15 +77,18 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     Of a reduction's source ``resident``, where the L2 cache can keep a part of it but not the whole: on an
     H200 it takes up to a third less time where the source is read again and again, and no more where it is
     not (reports/examples, sweep-hints). Of a filter ``streaming_stores``, where the cache can keep the source
-    but not the result beside it: up to a sixth less time, and no more (sweep-resident-far).
+    but not the result beside it: up to a sixth less time, and no more (sweep-resident-far); ``streaming``
+    where the source alone takes much of it.
     """
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     hint: axes.CacheHint = "none"
     if isinstance(problem, Reduction) and 0 < kept < SIXTEENTHS:
         hint = "resident"
     elif isinstance(problem, Laplace) and kept == SIXTEENTHS:
-        is_larger = kept_sixteenths(2 * problem.source_bytes, device.cache_bytes) < SIXTEENTHS
-        hint = "streaming_stores" if is_larger else "none"
+        if problem.source_bytes > STREAMED_SHARE * device.cache_bytes:
+            hint = "streaming"
+        elif kept_sixteenths(2 * problem.source_bytes, device.cache_bytes) < SIXTEENTHS:
+            hint = "streaming_stores"
     return possible_hint(hint, problem, vector_bytes, device)
 
 

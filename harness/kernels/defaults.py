@@ -1,4 +1,4 @@
-"""Which variant a device gets when nobody names one: decided by what it has, never by its name."""
+"""Which variant a device gets when nobody names one: by what it and its API have, never by its name."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import Any
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
+from harness.kernels.filter_values import PIXELS
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import laplace_tiles, max_groups_down, num_groups
+from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
+    PER_PROBLEM,
     BandwidthVariant,
     CacheHint,
     Dialect,
+    Groups,
     LaplaceVariant,
     LaunchVariant,
     Pixels,
@@ -36,6 +39,12 @@ _NARROW = 2
 """Up to this size of an element, in bytes, aligned loads are not too wide."""
 _NO_LOAD = 3
 """Channels whose pixel is no single load."""
+_ASYNC_CAPABILITY = 80
+"""The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
+_TURNS = 7
+"""Groups a compute unit that take tiles in turn: as many as run at a time, whatever registers they take."""
+_TURNS_SHARE = 3 / 8
+"""The part of the last-level cache from which on an image's tiles are taken in turn."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -152,15 +161,17 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
     # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
     hint = default_hint(problem, _LOAD_BYTES, device)
+    pixels = _pixels(problem, hint, device)
     variant = LaplaceVariant(
         border_code="mapped",
         stencil="paired" if problem.dtype == "uint8" else "symmetric",
         vector_width=_LOAD_BYTES // problem.element.itemsize,
         rows_per_item=4,
-        loads_in_flight=4,
+        loads_in_flight=1 if pixels == "async_tile" else 4,
         group_width=32,
         group_height=4,
-        pixels=_pixels(problem, hint, device),
+        pixels=pixels,
+        groups=_filter_groups(problem, hint, device),
         cache_hint=hint,
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
@@ -169,7 +180,11 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         rows = variant.rows_per_item // 2
         variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
-    return next(taller, variant)
+    variant = next(taller, variant)
+    if any(PIXELS[variant.pixels].violations(variant, problem, device)):
+        # The tile of so tall a group does not fit into local memory.
+        return replace(variant, pixels="global")
+    return variant
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
@@ -177,12 +192,28 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
 
     Two aligned loads in place of six are faster where an image passes the cache, on an H200 up to an eighth;
     slower where it stays there with its result, and for wide elements (reports/examples, sweep-filters and
-    sweep-aligned).
+    sweep-aligned). Those come by asynchronous copies where the image does not stay in the cache. In OpenCL
+    elements of two bytes do, too: its compiler takes more registers for aligned loads (sweep-filter-tiles).
     """
     stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
-    passes = hint == "streaming_stores" or not stays
-    is_narrow = problem.element.itemsize <= _NARROW
-    return "aligned" if problem.channels == _NO_LOAD and is_narrow and passes else "global"
+    if problem.channels != _NO_LOAD or (stays and hint == "none"):
+        return "global"
+    itemsize = problem.element.itemsize
+    is_wide = itemsize > _NARROW or (itemsize == _NARROW and api(device) == "OpenCL")
+    if is_wide and not stays and device.ptx >= _ASYNC_CAPABILITY:
+        return "async_tile"
+    return "aligned" if itemsize <= _NARROW else "global"
+
+
+def _filter_groups(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Groups:
+    """A group for each tile, or groups that take tiles in turn.
+
+    With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
+    cache is to keep the source and the result goes past it, but for smaller ones; from memory up to a
+    twentieth slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
+    """
+    in_turn = hint != "none" and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
+    return _TURNS if in_turn else PER_PROBLEM
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:

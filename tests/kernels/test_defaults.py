@@ -207,42 +207,65 @@ def test_of_what_the_cache_does_not_hold_a_part_stays(
 
 
 @pytest.mark.parametrize(
-    ("side", "channels", "hint"),
-    [(1280, 1, "none"), (2560, 1, "none"), (2560, 4, "streaming_stores"), (4096, 4, "none")],
+    ("height", "channels", "hint", "groups"),
+    [
+        (1280, 1, "none", "per_problem"),
+        (2560, 1, "none", "per_problem"),
+        (2048, 4, "streaming_stores", "per_problem"),
+        (2560, 4, "streaming_stores", 7),
+        (2688, 4, "streaming_stores", 7),
+        (2720, 4, "streaming", 7),
+        (3456, 4, "streaming", 7),
+        (3712, 4, "none", "per_problem"),
+        (4096, 4, "none", "per_problem"),
+    ],
 )
 def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
-    side: int, channels: int, hint: str
+    height: int, channels: int, hint: str, groups: int | str
 ) -> None:
-    problem = Laplace("four", "wrap", "laplacian", "uint8", side, side, channels)
+    problem = Laplace("four", "wrap", "laplacian", "uint8", height, 2560, channels)
     variant = default_variant(problem, H200)
     assert isinstance(variant, LaplaceVariant)
-    assert variant.cache_hint == hint
+    assert (variant.cache_hint, variant.groups) == (hint, groups)
     assert violations(variant, problem, H200) == []
     elsewhere = default_variant(problem, replace(H200, compute_capability=0))
-    assert elsewhere == replace(variant, cache_hint="none")
+    assert elsewhere == replace(variant, cache_hint="none", groups="per_problem")
 
 
 @pytest.mark.parametrize(
-    ("dtype", "side", "pixels"),
+    ("dtype", "side", "opencl", "cuda"),
     [
-        ("uint8", 1280, "global"),
-        ("uint8", 2560, "aligned"),
-        ("uint8", 8192, "aligned"),
-        ("int16", 1280, "global"),
-        ("int16", 2560, "aligned"),
-        ("float32", 8192, "global"),
+        ("uint8", 1280, "global", "global"),
+        ("uint8", 2560, "aligned", "aligned"),
+        ("uint8", 8192, "aligned", "aligned"),
+        ("int16", 1280, "global", "global"),
+        ("int16", 2048, "aligned", "aligned"),
+        ("int16", 8192, "async_tile", "aligned"),
+        ("float32", 1280, "global", "global"),
+        ("float32", 8192, "async_tile", "async_tile"),
     ],
 )
-def test_three_channels_have_aligned_neighbours_past_the_cache(dtype: str, side: int, pixels: str) -> None:
+def test_three_channels_do_not_load_their_neighbours_one_by_one_past_the_cache(
+    dtype: str, side: int, opencl: str, cuda: str
+) -> None:
     problem = Laplace("eight", "wrap", "laplacian", dtype, side, side, 3)
+    for device, pixels in ((H200, opencl), (replace(H200, platform="CUDA"), cuda)):
+        variant = default_variant(problem, device)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.pixels == pixels
+        assert violations(variant, problem, device) == []
+        for channels in (1, 4):
+            other = default_variant(replace(problem, channels=channels), device)
+            assert isinstance(other, LaplaceVariant)
+            assert other.pixels == "global"
+
+
+def test_a_tile_that_a_tall_group_cannot_have_is_read_without() -> None:
+    problem = Laplace("eight", "wrap", "laplacian", "float32", 2**26, 1, 3)
     variant = default_variant(problem, H200)
     assert isinstance(variant, LaplaceVariant)
-    assert variant.pixels == pixels
+    assert (variant.pixels, variant.loads_in_flight) == ("global", 1)
     assert violations(variant, problem, H200) == []
-    for channels in (1, 4):
-        other = default_variant(replace(problem, channels=channels), H200)
-        assert isinstance(other, LaplaceVariant)
-        assert other.pixels == "global"
 
 
 def test_portable_kernels_cannot_keep_a_source_and_change_later() -> None:
