@@ -1,4 +1,4 @@
-"""Which variant a device gets when nobody names one: by what it and its API have, never by its name."""
+"""Which variant a device gets when nobody names one: decided by what it has, never by its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
 from harness.kernels.filter_values import PIXELS
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
+from harness.kernels.geometry import laplace_tiles, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
@@ -42,7 +42,9 @@ _NO_LOAD = 3
 _ASYNC_CAPABILITY = 80
 """The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
 _TURNS = 7
-"""Groups a compute unit that take tiles in turn: as many as run at a time, whatever registers they take."""
+"""Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
+_TURNS_OF_ALL = 6
+"""The same for masks that weigh all neighbours, which take more registers."""
 _TURNS_SHARE = 3 / 8
 """The part of the last-level cache from which on an image's tiles are taken in turn."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
@@ -171,7 +173,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         group_width=32,
         group_height=4,
         pixels=pixels,
-        groups=_filter_groups(problem, hint, device),
+        groups=_filter_groups(problem, hint, pixels, device),
         cache_hint=hint,
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
@@ -192,20 +194,20 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
 
     Two aligned loads in place of six are faster where an image passes the cache, on an H200 up to an eighth;
     slower where it stays there with its result, and for wide elements (reports/examples, sweep-filters and
-    sweep-aligned). Those come by asynchronous copies where the image does not stay in the cache. In OpenCL
-    elements of two bytes do, too: its compiler takes more registers for aligned loads (sweep-filter-tiles).
+    sweep-aligned). From memory elements of two and four bytes come by asynchronous copies, which take fewer
+    registers, but for the border constant, where they are slower (sweep-filter-tiles, h200-filters).
     """
     stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
     if problem.channels != _NO_LOAD or (stays and hint == "none"):
         return "global"
     itemsize = problem.element.itemsize
-    is_wide = itemsize > _NARROW or (itemsize == _NARROW and api(device) == "OpenCL")
-    if is_wide and not stays and device.ptx >= _ASYNC_CAPABILITY:
+    copies = device.ptx >= _ASYNC_CAPABILITY and problem.border != "constant"
+    if copies and itemsize >= _NARROW and not stays:
         return "async_tile"
     return "aligned" if itemsize <= _NARROW else "global"
 
 
-def _filter_groups(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Groups:
+def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:
     """A group for each tile, or groups that take tiles in turn.
 
     With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
@@ -213,7 +215,10 @@ def _filter_groups(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Gro
     twentieth slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
     """
     in_turn = hint != "none" and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
-    return _TURNS if in_turn else PER_PROBLEM
+    takes_many_registers = pixels == "aligned" and problem.element.itemsize == _NARROW
+    if not in_turn or takes_many_registers:
+        return PER_PROBLEM
+    return _TURNS_OF_ALL if all(problem.coefficients) else _TURNS
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:

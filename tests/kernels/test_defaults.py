@@ -233,31 +233,31 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
 
 
 @pytest.mark.parametrize(
-    ("dtype", "side", "opencl", "cuda"),
+    ("dtype", "side", "groups", "pixels", "pixels_at_a_constant"),
     [
-        ("uint8", 1280, "global", "global"),
-        ("uint8", 2560, "aligned", "aligned"),
-        ("uint8", 8192, "aligned", "aligned"),
-        ("int16", 1280, "global", "global"),
-        ("int16", 2048, "aligned", "aligned"),
-        ("int16", 8192, "async_tile", "aligned"),
-        ("float32", 1280, "global", "global"),
-        ("float32", 8192, "async_tile", "async_tile"),
+        ("uint8", 1280, "per_problem", "global", "global"),
+        ("uint8", 3072, 6, "aligned", "aligned"),
+        ("uint8", 8192, "per_problem", "aligned", "aligned"),
+        ("int16", 1280, "per_problem", "global", "global"),
+        ("int16", 2048, "per_problem", "aligned", "aligned"),
+        ("int16", 8192, "per_problem", "async_tile", "aligned"),
+        ("float32", 1280, "per_problem", "global", "global"),
+        ("float32", 8192, "per_problem", "async_tile", "global"),
     ],
 )
 def test_three_channels_do_not_load_their_neighbours_one_by_one_past_the_cache(
-    dtype: str, side: int, opencl: str, cuda: str
+    dtype: str, side: int, groups: int | str, pixels: str, pixels_at_a_constant: str
 ) -> None:
     problem = Laplace("eight", "wrap", "laplacian", dtype, side, side, 3)
-    for device, pixels in ((H200, opencl), (replace(H200, platform="CUDA"), cuda)):
-        variant = default_variant(problem, device)
+    for border, expected in (("wrap", pixels), ("constant", pixels_at_a_constant)):
+        variant = default_variant(replace(problem, border=border), H200)
         assert isinstance(variant, LaplaceVariant)
-        assert variant.pixels == pixels
-        assert violations(variant, problem, device) == []
-        for channels in (1, 4):
-            other = default_variant(replace(problem, channels=channels), device)
-            assert isinstance(other, LaplaceVariant)
-            assert other.pixels == "global"
+        assert (variant.groups, variant.pixels) == (groups, expected)
+        assert violations(variant, problem, H200) == []
+    for channels in (1, 4):
+        other = default_variant(replace(problem, channels=channels), H200)
+        assert isinstance(other, LaplaceVariant)
+        assert other.pixels == "global"
 
 
 def test_a_tile_that_a_tall_group_cannot_have_is_read_without() -> None:
