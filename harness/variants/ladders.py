@@ -183,7 +183,8 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "laplace_neighbours",
-            "how a vector's neighbours come: one by one, beside a whole load, by aligned loads, by shuffles",
+            "how a vector's neighbours come: one by one, beside a whole load, by aligned loads, by shuffles, "
+            "from a tile that asynchronous copies bring into local memory",
             "this harness; groups of 64 across are whole sub-groups on every GPU",
             _climb(
                 LaplaceVariant(
@@ -197,6 +198,7 @@ LADDERS: dict[str, Ladder] = {
                 ("border_code", "mapped"),
                 ("pixels", "aligned"),
                 ("pixels", "shuffle"),
+                ("pixels", "async_tile"),
             ),
         ),
         Ladder(

@@ -18,11 +18,12 @@ from tests.support.figures import (
     limits,
     portable,
     studies,
+    tiles,
     verdicts,
 )
 from tests.support.recorded import ROOT, normalised
 
-TOPICS = (verdicts, portable, limits, caches, libraries, studies, kernels, filters, aligned)
+TOPICS = (verdicts, portable, limits, caches, libraries, studies, kernels, filters, aligned, tiles)
 FIGURES: list[Figure] = [
     *(sentence for topic in TOPICS for sentence in topic.SENTENCES),
     *(row for topic in TOPICS for row in topic.ROWS),

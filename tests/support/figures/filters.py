@@ -200,8 +200,8 @@ SENTENCES: list[Figure] = [
         "to {:.2f} with three",
         lambda: [
             *ends(of_default(RUN, size="2560x2560", type="uint8C1")),
-            *at_2560("uint8C4"),
-            *at_2560("uint8C3"),
+            *masks("2560x2560", "uint8C4"),
+            *masks("2560x2560", "uint8C3"),
         ],
     ),
     (
@@ -282,8 +282,8 @@ ROWS: list[Figure] = [
         "| hot: uint8 {:.2f} to {:.2f}, with four channels {:.2f} to {:.2f}, with three {:.2f} to {:.2f}, "
         "float32 {:.2f} to {:.2f}, uint16 {:.2f} to {:.2f}. Cold: float32 {:.2f}, uint8 {:.2f} |",
         lambda: [
-            *(v for kind in ("uint8C1", "uint8C4", "uint8C3") for v in at_2560(kind)),
-            *masks("2560x2560", "float32C1"),
+            *at_2560("uint8C1"),
+            *(v for kind in ("uint8C4", "uint8C3", "float32C1") for v in masks("2560x2560", kind)),
             *masks("2560x2560", "uint16C1"),
             *(masks("2560x2560", kind, cache="cold")[0] for kind in ("float32C1", "uint8C1")),
         ],

@@ -1,0 +1,131 @@
+"""What is said of filters whose groups take tiles in turn, and of tiles by asynchronous copies."""
+
+from __future__ import annotations
+
+from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.recorded import FOLDER, OWN, ends, table, where
+
+KERNELS = "docs/kernels.md"
+BY_SIZE, BY_HINT, COPIES = "h200-sweep-turns-sizes", "h200-sweep-turns-hints", "h200-sweep-filter-tiles"
+MIB = 2**20
+STORES, BOTH = "streaming_stores", "streaming"
+
+
+def in_turn(
+    hint: str, least: float, most: float, *, three_channels: bool = False, cache: str = "hot"
+) -> list[float]:
+    """How many times as fast seven groups a compute unit are with a hint as a group for each tile, in either
+    API, of images of ``least`` to ``most`` MiB.
+    """
+    found = []
+    for name in (BY_SIZE, BY_HINT):
+        rows = where(table(name), kind="laplace", purpose="compare", status="ok", cache=cache)
+        rows = rows[rows["source_bytes"].between(least * MIB, most * MIB)]
+        rows = rows[(rows["type"] == "uint8C3") == three_channels]
+        for _, cell in rows.groupby(["problem", "backend"]):
+            times = cell.set_index("variant")["queue"]
+            apart = times[~times.index.str.contains("/unit")]
+            form = f"rows4 l4 32x4 {'aligned ' * three_channels}(?:paired )?7/unit {hint}$"
+            together = times[times.index.str.contains(form)]
+            found += [float(apart.iloc[0] / seconds) for seconds in together]
+    assert found
+    return found
+
+
+def us(kind: str, backend: str, variant: str, size: str = "8192x8192") -> float:
+    """The time of a plain filter in the sweep of tiles, in us."""
+    problem = f"laplacian four reflect_101 {kind} {size}"
+    rows = where(table(COPIES), problem=problem, backend=backend, variant=variant, purpose="compare")
+    (seconds,) = rows["queue"]
+    return float(seconds) * 1e6
+
+
+def in_both(kind: str, *variants: str, size: str = "8192x8192") -> list[float]:
+    """Such times, in OpenCL and then in CUDA for each variant."""
+    return [us(kind, backend, variant, size) for variant in variants for backend in OWN]
+
+
+def plain_copies() -> tuple[float, float]:
+    """How many times as long tiles by loads and stores take, at least and at most."""
+    rows = where(table(COPIES), kind="laplace", purpose="compare", status="ok")
+    times = rows.set_index(["problem", "backend", "variant"])["queue"]
+    plain = [key for key in times.index if key[2].endswith("portable")]
+    assert 2 * len(plain) == rows["variant"].str.contains("async_tile").sum()
+    return ends(
+        times[problem, backend, variant]
+        / times[problem, backend.removeprefix("portable "), variant.removesuffix(" portable")]
+        for problem, backend, variant in plain
+    )
+
+
+def at_25_mib() -> list[float]:
+    """Four channels of uint8 at 2560x2560, in turn and with a group for each tile, in each API."""
+    problem = "laplacian four reflect_101 uint8C4 2560x2560"
+    rows = where(table(BY_SIZE), problem=problem, cache="hot", purpose="compare")
+    start, end = "mapped w16 rows4 l4 32x4 paired ", f"{STORES}"
+    return [
+        1e6 * float(where(rows, backend=backend, variant=f"{start}{groups}{end}")["queue"].iloc[0])
+        for groups in ("7/unit ", "")
+        for backend in OWN
+    ]
+
+
+def asked_of_l2() -> list[float]:
+    """Million sectors of the image, and what is asked of the L2 cache by default and by async_tile."""
+    lines = (FOLDER / "h200-ncu-tiles.txt").read_text(encoding="utf-8").splitlines()
+    (asked,) = (line.split()[-4:] for line in lines if line.startswith("Sectors"))
+    image = 8192 * 8192 // 32
+    assert any(f"{image} sectors" in line for line in lines)
+    return [image / 1e6, int(asked[0]) / 1e6, int(asked[2]) / 1e6]
+
+
+SENTENCES: list[Figure] = [
+    (
+        KERNELS,
+        "there, from 22.5 to 26 MiB, seven groups a unit are {:.2f} to {:.2f} times as fast as a group for "
+        "each tile, and with streaming loads, too, from 27 to 32 MiB {:.2f} to {:.2f} times",
+        lambda: [*ends(in_turn(STORES, 22.5, 26.25)), *ends(in_turn(BOTH, 26.25, 32))],
+    ),
+    (
+        KERNELS,
+        "from memory they are {:.1f} to {:.1f} % slower",
+        lambda: ends(
+            100 * (1 / gain - 1)
+            for gain in (
+                *in_turn(STORES, 22.5, 26.25, cache="cold"),
+                *in_turn(BOTH, 26.25, 34.2, cache="cold"),
+            )
+        ),
+    ),
+    (
+        KERNELS,
+        "Below 20 MiB they are at most {:.2f} times as fast and up to {:.0f} % slower",
+        lambda: (
+            max(in_turn(STORES, 17, 20.5)),
+            100 * (1 / min(in_turn(STORES, 17, 20.5)) - 1),
+        ),
+    ),
+    (KERNELS, "the same tiles take {:.2f} to {:.2f} times as long", plain_copies),
+    (
+        RESULTS,
+        "by a group for each tile, {:.1f} us in OpenCL and {:.1f} in CUDA, in turn {:.1f} and {:.1f} ([sweep]",
+        lambda: [*at_25_mib()[2:], *at_25_mib()[:2]],
+    ),
+    (
+        RESULTS,
+        "float32 at 8192x8192 takes {:.0f} and {:.0f} us by them, {:.0f} and {:.0f} by single loads, and "
+        "uint16 {:.0f} and {:.0f}, by aligned loads {:.0f} and {:.0f}",
+        lambda: [
+            *in_both("float32C3", "mapped w4 rows4 l1 32x4 async_tile", "mapped w4 rows4 l4 32x4"),
+            *in_both("uint16C3", "mapped w8 rows4 l1 32x4 async_tile", "mapped w8 rows4 l4 32x4 aligned"),
+        ],
+    ),
+    (
+        NOTES,
+        "of an image of {:.1f} million sectors the L2 cache is asked for {:.1f} million by default",
+        lambda: asked_of_l2()[:2],
+    ),
+    (NOTES, "With `cp.async` it was asked for {:.1f} million", lambda: asked_of_l2()[2:]),
+]
+
+ROWS: list[Figure] = []
