@@ -108,7 +108,7 @@ SENTENCES: list[Figure] = [
     (KERNELS, "the same tiles take {:.2f} to {:.2f} times as long", plain_copies),
     (
         RESULTS,
-        "by a group for each tile, {:.1f} us in OpenCL and {:.1f} in CUDA, in turn {:.1f} and {:.1f} ([sweep]",
+        "group for each tile, {:.1f} us in OpenCL and {:.1f} in CUDA, in turn {:.1f} and {:.1f} ([sweep]",
         lambda: [*at_25_mib()[2:], *at_25_mib()[:2]],
     ),
     (
