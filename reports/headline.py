@@ -10,8 +10,9 @@ import pandas as pd
 
 from harness.results.statistics import geometric_mean
 from reports import format as write
-from reports.dataset import TOLERATED_EXCESS, by_speed, measured
+from reports.dataset import by_speed, measured
 from reports.ratios import PORTABLE, Comparison, Summary, verdict_counts
+from reports.shares import TOLERATED_EXCESS
 
 KINDS = {
     "reduction": "reductions",

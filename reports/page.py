@@ -22,7 +22,7 @@ from reports import pages
 from reports.cascades import cascades, portability_table
 from reports.compiled import Target
 from reports.compiled import shown as compiled_tables
-from reports.dataset import TOLERATED_EXCESS, frame
+from reports.dataset import frame
 from reports.fleet import kinds_of, shown
 from reports.panels import Mark, forest, ratio_ticks, shapes
 from reports.pictures import write_pictures
@@ -30,6 +30,7 @@ from reports.portability import applications
 from reports.published import published
 from reports.rendering import template_text, templates
 from reports.section import CACHES, Section, section_of
+from reports.shares import TOLERATED_EXCESS
 
 if TYPE_CHECKING:
     from reports.studies import Chapter

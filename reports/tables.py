@@ -11,8 +11,8 @@ import pandas as pd
 
 from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES
 from reports import format as write
-from reports.dataset import TOLERATED_EXCESS
 from reports.ratios import BEST_LIBRARY, MOST_MORE, Comparison, verdict_counts
+from reports.shares import TOLERATED_EXCESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,57 @@
+"""Which measured limit a case is held against, and what it reaches of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reports.row import Row
+
+TOLERATED_EXCESS = 0.005
+"""A bandwidth this much above the measured limit is an error of measurement, not a result."""
+
+_LIMIT_SLACK_BYTES = 16
+"""Sources that differ by less are of equal size: a limit kernel reads whole words."""
+
+_LIMIT_DIRECTION = {"reduction": "read", "laplace": "copy"}
+
+
+def limited(row: Row, limits: Sequence[Row]) -> Row:
+    """The row with the limit that it is measured against and its share of it."""
+    direction = _LIMIT_DIRECTION.get(row.kind)
+    fitting = [
+        limit
+        for limit in limits
+        if (limit.op, limit.physical, limit.cache) == (direction, row.physical, row.cache)
+    ]
+    if row.purpose != "compare" or not fitting or math.isnan(row.bytes_per_second):
+        return row
+    nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
+    same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
+    best = max(same, key=lambda limit: limit.bytes_per_second)
+    share = row.bytes_per_second / best.bytes_per_second
+    is_exact = abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES
+    return replace(
+        row,
+        limit=best.bytes_per_second,
+        limit_by=best.device,
+        limit_bytes=best.source_bytes,
+        limit_exact=is_exact,
+        share=share,
+        # Another size may have a lower limit, with nothing wrong.
+        above_limit=is_exact and _is_above(row, same),
+    )
+
+
+def _is_above(row: Row, limits: Sequence[Row]) -> bool:
+    """Whether a case beats the limits of its size beyond the noise: its slow quartile against the fastest of
+    their fast ones.
+
+    A limit includes the launch of the API that it was measured through. A backend that none was measured
+    through may launch faster, or not at all, as NumPy: it is held against them net of that launch.
+    """
+    is_net = row.backend not in {limit.backend for limit in limits}
+    fastest = min(limit.queue_p25 - (limit.launch if is_net and limit.launch > 0 else 0) for limit in limits)
+    bound = limits[0].bytes_moved / fastest if fastest > 0 else math.inf
+    return row.bytes_moved / row.queue_p75 > bound * (1 + TOLERATED_EXCESS)
