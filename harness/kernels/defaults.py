@@ -211,8 +211,8 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     """A group for each tile, or groups that take tiles in turn.
 
     With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
-    cache is to keep the source and the result goes past it, but for smaller ones; from memory up to a
-    twentieth slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
+    cache is to keep the source and the result goes past it, but for smaller ones; from memory up to 6 %
+    slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
     """
     in_turn = hint != "none" and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
     takes_many_registers = pixels == "aligned" and problem.element.itemsize == _NARROW
