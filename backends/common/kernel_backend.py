@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from backends.base import POISON, Backend, Prepared
+from backends.errors import Unsupported
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
 from harness.kernels.plan import (
@@ -33,6 +34,17 @@ from harness.variants.axes import Events, LaunchVariant, Variant
 
 Bound = Callable[[], Any]
 """Enqueues one launch with its arguments fixed."""
+
+
+class Kept(Protocol):
+    """Sources of which a cache keeps a part in launches that are told so."""
+
+    def around(self, i: int, launch: Bound) -> Bound:
+        """A launch that is told so of source ``i``."""
+
+    def free(self) -> None:
+        """Nothing is kept any more."""
+
 
 _COMMANDS: dict[Events, int] = {"off": 1, "on": 4, "profiled": 8}
 """Of a launch and its event in NVIDIA's queue, rounded up generously: by how many fewer fit into it."""
@@ -81,6 +93,10 @@ class OwnKernelBackend(Backend):
         return submission
 
     # --- what a dialect's backend implements ---
+
+    def _keep(self, sources: Sequence[DeviceArray], share: float) -> Kept:
+        """Has the cache keep this part of the sources while launches run that are told so."""
+        raise Unsupported(f"{self.device.key}: no queue of this API can be told what the cache is to keep")
 
     @abstractmethod
     def _build(self, source: str) -> Any:
@@ -154,8 +170,11 @@ class PreparedPlan(Prepared):
         self._images: dict[int, Any] = {}
         self._timed: dict[tuple[int, int], list[Bound]] = {}
         self._last = self._turn = 0
+        self._kept: Kept | None = None
         try:
             self._allocate()
+            if plan.kept:
+                self._kept = backend._keep(sources, plan.kept)
             self.launches = tuple(backend._kernel(self._program, launch)[1] for launch in plan.launches)
             self._calls = [
                 [self._bound_call(i, turn, self.submits) for i in range(len(sources))]
@@ -192,7 +211,8 @@ class PreparedPlan(Prepared):
         for launch in launches:
             kernel, _ = self._backend._kernel(self._program, launch)
             arguments = [self._argument(argument, i, turn) for argument in launch.arguments]
-            bound.append(self._backend._bind(kernel, launch, arguments, submission))
+            call = self._backend._bind(kernel, launch, arguments, submission)
+            bound.append(self._kept.around(i, call) if self._kept else call)
         return bound
 
     def _argument(self, argument: Argument, i: int, turn: int) -> Any:
@@ -260,5 +280,8 @@ class PreparedPlan(Prepared):
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
         distinct |= {id(image): image for image in self._images.values()}
         self._buffers, self._calls, self._images = [], [], {}
+        kept, self._kept = self._kept, None
+        if kept:
+            kept.free()
         for handle in distinct.values():
             self._backend._free(handle)

@@ -11,6 +11,7 @@ import numpy as np
 
 from backends.common.kernel_backend import Bound, OwnKernelBackend
 from backends.cuda import nvrtc
+from backends.cuda.kept_sources import KeptSources
 from backends.cuda.pycuda_context import drv, typed_errors
 from backends.cuda.pycuda_device import PycudaBackend, bytes_of, packed
 from backends.cuda.texture import Texture
@@ -75,6 +76,10 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
             event.record(self._stream)
 
         return with_event
+
+    def _keep(self, sources: Sequence[DeviceArray], share: float) -> KeptSources:
+        self._activate()
+        return KeptSources(self.device.index, self._stream.handle, sources, share)
 
     def _image_buffer(self, source: DeviceArray) -> Texture:
         self._activate()

@@ -31,15 +31,15 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     files = (
         "language",
         f"dialect/{variant.dialect}",
-        f"cache_hint/{variant.cache_hint}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         f"stride/{variant.stride}",
         f"bandwidth/{problem.direction}",
     )
-    size = Scalar(problem.size)
+    size, kept = Scalar(problem.size), HINTS[variant.cache_hint].kept(problem, device)
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))
-        return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))
+        return KernelPlan(files=files, macros=macros, launches=(launch,), kept=kept, **_copied(problem))
     items = geometry[0][0] * variant.group_size
     timed, report = (
         PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(stores, "uint32")))
@@ -54,6 +54,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         result_dtype=np.dtype(np.uint32),
         result_count=items,
         readback=(report,),
+        kept=kept,
     )
 
 

@@ -2,7 +2,8 @@
 
 A hint is part of each load and store of words, and says what the caches are to keep of them. On NVIDIA's GPUs
 a source that is larger than the L2 cache and read again and again pushes itself out; with ``resident`` the
-cache keeps the same part of it in each call (reports/examples, sweep-hints).
+cache keeps the same part of it in each call (reports/examples, sweep-hints). With ``window`` the stream is
+told that, and loads carry nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.devices import DeviceInfo
+from harness.kernels.geometry import api
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants import axes
 
@@ -29,7 +31,13 @@ SIXTEENTHS: Final = 16
 
 
 class Hint:
-    """The caches treat what is read and written as they do without being told."""
+    """The caches treat what is read and written as they do without being told.
+
+    ``file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry it.
+    """
+
+    def __init__(self, file: str, is_loaded_with: bool = False) -> None:
+        self.file, self.is_loaded_with = file, is_loaded_with
 
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         """Why ``device`` cannot give this hint with loads of so many bytes; nothing where it can."""
@@ -38,6 +46,10 @@ class Hint:
     def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
         """The macros that its kernel file takes."""
         return {}
+
+    def kept(self, problem: Problem, device: DeviceInfo) -> float:
+        """The part of the source that the stream is told to keep in the L2 cache."""
+        return 0.0
 
 
 class _Streaming(Hint):
@@ -63,11 +75,25 @@ class _Resident(_Streaming):
         return {"KEPT_SIXTEENTHS": kept_sixteenths(problem.source_bytes, device.cache_bytes)}
 
 
+class _Window(Hint):
+    def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
+        if api(device) != "CUDA":
+            yield "only CUDA's streams have a window, OpenCL's queues have none (see resident)"
+        elif device.compute_capability < RESIDENT_CAPABILITY:
+            yield "only NVIDIA's GPUs of compute capability 8.0 or more keep a part of a source"
+        elif not device.cache_bytes:
+            yield "the device does not tell how large its L2 cache is"
+
+    def kept(self, problem: Problem, device: DeviceInfo) -> float:
+        return kept_sixteenths(problem.source_bytes, device.cache_bytes) / SIXTEENTHS
+
+
 HINTS: Final[dict[axes.CacheHint, Hint]] = {
-    "none": Hint(),
-    "streaming": _Streaming(),
-    "streaming_stores": _Streaming(),
-    "resident": _Resident(),
+    "none": Hint("none"),
+    "streaming": _Streaming("streaming", is_loaded_with=True),
+    "streaming_stores": _Streaming("streaming_stores"),
+    "resident": _Resident("resident", is_loaded_with=True),
+    "window": _Window("none"),
 }
 
 

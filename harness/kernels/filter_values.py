@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import laplace_tiles
 from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source, SourceImage2d
 from harness.kernels.values import NO_SHUFFLES, SHUFFLES, TEXEL, WORD_BYTES, channel
@@ -144,7 +145,7 @@ class _Image2d(FilterValue):
                 "what lies outside it finds itself, or where coordinates are selected before (border_code "
                 f"select), not by {variant.border_code}"
             )
-        if variant.cache_hint not in ("none", "streaming_stores"):
+        if HINTS[variant.cache_hint].is_loaded_with:
             yield "texels are loaded without a hint to the caches"
         across, down = device.image_sides
         if not (across and down):
@@ -204,7 +205,7 @@ class _VectorsTile(_Aligned, _Tile):
 
     def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
         yield from super().violations(variant, problem, device)
-        if variant.cache_hint not in ("none", "streaming_stores"):
+        if HINTS[variant.cache_hint].is_loaded_with:
             yield "copies into local memory carry no hint to the caches"
 
     def _margin(self, variant: LaplaceVariant, problem: Laplace) -> int:

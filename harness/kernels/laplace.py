@@ -51,6 +51,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
         result_dtype=problem.element.numpy,
         result_count=problem.height * problem.pitch,
         per_source=True,
+        kept=HINTS[variant.cache_hint].kept(problem, device),
     )
 
 
@@ -61,7 +62,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         "language",
         f"dialect/{variant.dialect}",
         "vector",
-        f"cache_hint/{variant.cache_hint}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         *(file for part in parts.values() for file in part.shared),
         f"laplace/border/{border}",

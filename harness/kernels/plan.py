@@ -87,7 +87,8 @@ class KernelPlan:
     buffer of its own. ``initial``: the bytes, repeated, that a buffer holds before each call. ``ring``:
     buffers that take turns; where a launch names one, the next call takes the one after it. ``readback``:
     launches that fetch the answer and are never timed. ``submission``: how all launches are enqueued.
-    ``copies``: made after the launches, which a plan without ``files`` has none of.
+    ``copies``: made after the launches, which a plan without ``files`` has none of. ``kept``: the part of the
+    source that the stream is told to keep in the cache.
     """
 
     files: tuple[str, ...]
@@ -104,6 +105,7 @@ class KernelPlan:
     ring: tuple[str, ...] = ()
     submission: LaunchVariant = field(default_factory=LaunchVariant)
     copies: tuple[PlannedCopy, ...] = ()
+    kept: float = 0.0
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:

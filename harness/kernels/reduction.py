@@ -19,7 +19,8 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> K
     groups = num_groups(problem.size, variant, device)
     finished = FINISHES[variant.finish].plan(problem, variant, groups)
     files = (*_files(problem, variant, device), *finished.files, "reduction/reduce")
-    return replace(finished, files=files, macros=_macros(problem, variant, device))
+    kept = HINTS[variant.cache_hint].kept(problem, device)
+    return replace(finished, files=files, macros=_macros(problem, variant, device), kept=kept)
 
 
 def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> tuple[str, ...]:
@@ -28,7 +29,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         "language",
         f"dialect/{variant.dialect}",
         "vector",
-        f"cache_hint/{variant.cache_hint}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         *TREES[variant.tree].shared,
         f"{folder}/compare/{variant.compare}",

@@ -27,9 +27,9 @@ Stride = Literal["global", "local"]
 """Whether work-items stride by the whole grid or inside the chunk of their group."""
 Storage = Literal["buffer", "image"]
 """Where the source lies."""
-CacheHint = Literal["none", "streaming", "streaming_stores", "resident"]
+CacheHint = Literal["none", "streaming", "streaming_stores", "resident", "window"]
 """What the caches are told: nothing, to give up first what is loaded and stored, to give up first what is
-stored alone, or to keep a part of the source and give up the rest first.
+stored alone, or to keep a part of the source and give up the rest first: by each load, or by the stream.
 """
 Tree = Literal["naive", "sequential", "half_store", "unrolled", "quad", "sub_group"]
 """How a work-group reduces the partial results of its work-items."""

@@ -35,6 +35,7 @@ from harness.variants.axes import (
     AXES,
     PER_PROBLEM,
     BandwidthVariant,
+    CacheHint,
     LaplaceVariant,
     LaunchVariant,
     LibraryVariant,
@@ -293,3 +294,22 @@ def test_atomics_combine_extremes_of_floats_and_begin_with_the_identity() -> Non
         problem, variant = Reduction(op, "float32", (4097,)), ReductionVariant(finish="atomic")
         assert not violations(variant, problem, GPU)
         assert plan(problem, variant, GPU).initial["combined"] == start
+
+
+@pytest.mark.parametrize("hint", AXES["reduction"]["cache_hint"])
+def test_only_a_window_is_told_to_the_stream_and_to_no_load(
+    hint: CacheHint,
+) -> None:
+    device = replace(GPU, platform="CUDA", compute_capability=90, cache_bytes=60 * 2**20)
+    of_kind: list[tuple[Problem, ReductionVariant | LaplaceVariant | BandwidthVariant]] = [
+        (Reduction("max", "uint8", (8192, 8192)), ReductionVariant(vector_width=16)),
+        (Laplace("four", "wrap", "laplacian", "uint8", 8192, 8192), LaplaceVariant(vector_width=16)),
+        *((Bandwidth(each, "uint8", 2**26), BandwidthVariant(vector_width=16)) for each in DIRECTIONS),
+    ]
+    for problem, variant in of_kind:
+        hinted, plain = (plan(problem, replace(variant, cache_hint=each), device) for each in (hint, "none"))
+        assert hinted.kept == (8 / 16 if hint == "window" else 0), "of 64 MiB what 0.57 of the cache holds"
+        if hint == "window":
+            assert replace(hinted, kept=0.0) == plain
+        else:
+            assert f"cache_hint/{hint}" in hinted.files

@@ -55,8 +55,8 @@ def _reduces(point: Point) -> bool:
     )
 
 
-LEAST = replace(GPU, local_memory_bytes=2**15, compute_capability=90)
-"""A GPU of which only the local memory is short: OpenCL's least."""
+LEAST = replace(GPU, platform="CUDA", local_memory_bytes=2**15, compute_capability=90)
+"""A GPU that can do what any API can, and of which only the local memory is short: OpenCL's least."""
 _WIDTHS = AXES["reduction"]["vector_width"]
 REDUCTIONS, WIDER = (
     pairwise(
