@@ -10,18 +10,8 @@ import pytest
 from harness.runner import session
 from harness.runner.plan import Request
 from harness.suites.expand import measured_by_default, select_devices
-from harness.suites.schema import Suite, load_suite
 from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
-
-
-def _suite(tmp_path: Path, text: str) -> Suite:
-    path = tmp_path / "mine.toml"
-    path.write_text('title = "mine"\n' + text, encoding="utf-8")
-    return load_suite(str(path))
-
-
-def _reduction(extra: str = "", dtypes: str = '"int32"') -> str:
-    return f'[[reduction]]\nops = ["min", "sum"]\ndtypes = [{dtypes}]\nshapes = [[100, 3]]\n{extra}\n'
+from tests.support.suites import reductions, written
 
 
 @pytest.mark.parametrize(
@@ -70,16 +60,16 @@ def test_filter_that_matches_nothing(
 def test_some_baselines_are_measured_only_when_asked_for(tmp_path: Path) -> None:
     beside = replace(GPU, backend="cupy_no_cub")
     devices = [GPU, CUPY, beside]
-    suite = _suite(tmp_path, _reduction())
+    suite = written(tmp_path, reductions())
     assert measured_by_default(devices, suite) == [GPU, CUPY]
     assert measured_by_default(devices, suite, ["cupy_no_cub"]) == devices
     assert measured_by_default(devices, suite, (), ["cupy_no_cub:0"]) == devices
-    every = _suite(tmp_path, "[measure]\nall_libraries = true\n" + _reduction())
+    every = written(tmp_path, "[measure]\nall_libraries = true\n" + reductions())
     assert measured_by_default(devices, every) == devices
 
 
 def test_processors_of_a_backend_with_a_gpu_are_measured_only_when_asked_for(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction())
+    suite = written(tmp_path, reductions())
     assert measured_by_default(DEVICES, suite) == [d for d in DEVICES if d != CPU]
     assert measured_by_default(DEVICES, suite, ["opencl"]) == [d for d in DEVICES if d != CPU]
     assert measured_by_default(DEVICES, suite, (), ["cpu"]) == DEVICES

@@ -24,18 +24,9 @@ from harness.variants.axes import (
 )
 from harness.variants.ladders import LADDERS
 from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
+from tests.support.suites import reductions, written
 
 RUNGS = {rung for ladder in LADDERS.values() for rung in ladder.rungs}
-
-
-def _suite(tmp_path: Path, text: str) -> Suite:
-    path = tmp_path / "mine.toml"
-    path.write_text('title = "mine"\n' + text, encoding="utf-8")
-    return load_suite(str(path))
-
-
-def _reduction(extra: str = "", dtypes: str = '"int32"') -> str:
-    return f'[[reduction]]\nops = ["min", "sum"]\ndtypes = [{dtypes}]\nshapes = [[100, 3]]\n{extra}\n'
 
 
 def _compared(cases: list[Case]) -> list[Case]:
@@ -43,7 +34,7 @@ def _compared(cases: list[Case]) -> list[Case]:
 
 
 def test_every_device_runs_every_problem_once_side_by_side(tmp_path: Path) -> None:
-    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    cases = _compared(expand(written(tmp_path, reductions()), DEVICES))
     problems = [problem for problem, _ in groupby(case.problem for case in cases)]
     assert problems == [Reduction("min", "int32", (100, 3)), Reduction("sum", "int32", (100, 3))]
     for problem in problems:
@@ -55,7 +46,7 @@ def test_every_device_runs_every_problem_once_side_by_side(tmp_path: Path) -> No
 
 def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Path) -> None:
     problem = Reduction("min", "int32", (100, 3))
-    cases = _compared(expand(_suite(tmp_path, _reduction()), DEVICES))
+    cases = _compared(expand(written(tmp_path, reductions()), DEVICES))
     chosen = {(c.backend, c.device): c.variant for c in cases if c.problem == problem}
     assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
     assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
@@ -65,7 +56,7 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
 def test_gpus_run_the_portable_default_too(tmp_path: Path) -> None:
     problem = Reduction("sum", "int32", (100, 3))
     gpu = replace(GPU, portable=PORTABLE_OPENCL)
-    suite = _suite(tmp_path, _reduction('variants = ["default", "portable"]'))
+    suite = written(tmp_path, reductions('variants = ["default", "portable"]'))
     chosen: dict[tuple[str, int], list[Variant]] = {}
     for case in _compared(expand(suite, [gpu, CUDA, CUPY, CPU])):
         if case.problem == problem:
@@ -80,7 +71,7 @@ def test_gpus_run_the_portable_default_too(tmp_path: Path) -> None:
 
 
 def test_libraries_add_narrowly_too_where_they_do(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction(dtypes='"float32", "float64", "uint8"'))
+    suite = written(tmp_path, reductions(dtypes='"float32", "float64", "uint8"'))
     cases = _compared(expand(suite, [CUDA, CUPY, NUMPY, replace(CUPY, backend="cub")]))
     asked = {
         (c.backend, c.problem.label) for c in cases if c.variant == LibraryVariant(accumulator="element")
@@ -93,7 +84,7 @@ def test_libraries_add_narrowly_too_where_they_do(tmp_path: Path) -> None:
 
 
 def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction('variants = ["modern", {vector_width = 2}]'))
+    suite = written(tmp_path, reductions('variants = ["modern", {vector_width = 2}]'))
     cases = _compared(expand(suite, [CUDA, CUPY]))
     rungs = (*LADDERS["modern"].rungs, ReductionVariant(vector_width=2))
     first = Reduction("min", "int32", (100, 3))
@@ -102,8 +93,8 @@ def test_libraries_run_a_ladders_problem_once(tmp_path: Path) -> None:
 
 
 def test_blocks_for_one_kind_of_device(tmp_path: Path) -> None:
-    text = _reduction('only = "gpu"') + _reduction('only = "cpu"', '"uint8"')
-    cases = _compared(expand(_suite(tmp_path, text), [*DEVICES, replace(GPU, index=7, kind="accelerator")]))
+    text = reductions('only = "gpu"') + reductions('only = "cpu"', '"uint8"')
+    cases = _compared(expand(written(tmp_path, text), [*DEVICES, replace(GPU, index=7, kind="accelerator")]))
     on_cpu = {("opencl", 1), ("numpy", 0)}
     for case in cases:
         runs_on_cpu = (case.backend, case.device) in on_cpu
@@ -113,14 +104,14 @@ def test_blocks_for_one_kind_of_device(tmp_path: Path) -> None:
 
 
 def test_a_problem_of_two_blocks_is_one_case(tmp_path: Path) -> None:
-    twice = _suite(tmp_path, _reduction() * 2)
-    once = _suite(tmp_path, _reduction())
+    twice = written(tmp_path, reductions() * 2)
+    once = written(tmp_path, reductions())
     assert expand(twice, DEVICES) == expand(once, DEVICES)
 
 
 def test_cases_of_a_problem_follow_each_other_whatever_blocks_name_it(tmp_path: Path) -> None:
-    two = _reduction() + _reduction('variants = ["tutorial"]')
-    found = [case.problem for case in _compared(expand(_suite(tmp_path, two), [GPU, CUPY]))]
+    two = reductions() + reductions('variants = ["tutorial"]')
+    found = [case.problem for case in _compared(expand(written(tmp_path, two), [GPU, CUPY]))]
     assert len(found) > 2 * len(set(found))
     assert [problem for problem, _ in groupby(found)] == list(dict.fromkeys(found))
 
@@ -135,7 +126,7 @@ dtypes = ["uint8"]
 channels = [3]
 sizes = [[7, 5]]
 """
-    suite = _suite(tmp_path, _reduction('caches = ["hot", "cold"]', '"uint8", "int8", "int16"') + laplace)
+    suite = written(tmp_path, reductions('caches = ["hot", "cold"]', '"uint8", "int8", "int16"') + laplace)
     limits = [case for case in expand(suite, DEVICES) if case.role == "limit"]
     assert {(c.problem, c.cache) for c in limits} == {
         (Bandwidth("copy", "uint32", 27), "hot"),  # 7 x 5 x 3 bytes in words of 4, rounded up
@@ -159,7 +150,7 @@ def _hints(cases: list[Case]) -> set[str]:
 
 
 def test_candidates_for_a_limit_that_a_device_cannot_run_are_none(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction())
+    suite = written(tmp_path, reductions())
     hopper = replace(CUDA, compute_capability=90)
     limits = [case for case in expand(suite, [hopper, GPU, CPU]) if case.role == "limit"]
     by_device = {
@@ -169,8 +160,8 @@ def test_candidates_for_a_limit_that_a_device_cannot_run_are_none(tmp_path: Path
     assert _hints(by_device["opencl:0"]) == _hints(by_device["opencl:1"]) == {"none"}
     assert len(by_device["cuda:0"]) == 3 * len(by_device["opencl:0"])
     # Where none can be run, one says why.
-    text = _reduction() + '[limits.gpu]\ncache_hint = ["resident", "streaming"]'
-    (only,) = {c for c in expand(_suite(tmp_path, text), [GPU]) if c.role == "limit"}
+    text = reductions() + '[limits.gpu]\ncache_hint = ["resident", "streaming"]'
+    (only,) = {c for c in expand(written(tmp_path, text), [GPU]) if c.role == "limit"}
     assert skip_reason(only, GPU, suite)
 
 
@@ -182,7 +173,7 @@ directions = ["copy"]
 source_bytes = [4096, 8190]
 caches = ["cold"]
 """
-    cases = expand(_suite(tmp_path, text), [*DEVICES, CUPY])
+    cases = expand(written(tmp_path, text), [*DEVICES, CUPY])
     assert {case.role for case in cases} == {"limit"}
     assert {case.device_key for case in cases} == {"opencl:0", "cuda:0"}
     assert {(c.problem, c.cache) for c in cases} == {
@@ -191,24 +182,24 @@ caches = ["cold"]
 
 
 def test_limits_can_be_left_out(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _reduction() + "[limits]\nmeasure = false")
+    suite = written(tmp_path, reductions() + "[limits]\nmeasure = false")
     assert {case.role for case in expand(suite, DEVICES)} == {"compare"}
 
 
 def test_sizes_of_images_are_width_and_height(tmp_path: Path) -> None:
     text = _laplace("[[640, 480], [17, 3]]")
-    cases = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    cases = _compared(expand(written(tmp_path, text), [NUMPY]))
     assert [(c.problem.height, c.problem.width) for c in cases] == [(480, 640), (3, 17)]  # type: ignore[union-attr]
 
 
 def test_the_border_value_is_the_suites(tmp_path: Path) -> None:
     text = _laplace("[[17, 3]]").replace("wrap", "constant") + "border_value = 7\n"
-    (case,) = _compared(expand(_suite(tmp_path, text), [NUMPY]))
+    (case,) = _compared(expand(written(tmp_path, text), [NUMPY]))
     assert case.problem == Laplace("four", "constant", "laplacian", "uint8", 3, 17, 1, 7.0)
 
 
 def test_the_users_photograph_gives_the_size(tmp_path: Path) -> None:
-    suite = _suite(tmp_path, _laplace("[[640, 480], [17, 3]]"))
+    suite = written(tmp_path, _laplace("[[640, 480], [17, 3]]"))
     cases = _compared(expand(suite, [NUMPY], image_size=(11, 22)))
     assert [case.problem for case in cases] == [Laplace("four", "wrap", "laplacian", "uint8", 11, 22)]
 
@@ -222,7 +213,7 @@ def _laplace(sizes: str) -> str:
 
 def test_what_cannot_run_stays_among_the_cases_with_its_reason(tmp_path: Path) -> None:
     small = replace(GPU, max_group_size=64, float64=False)
-    suite = _suite(tmp_path, _reduction("variants = [{group_size = 128}]", '"float64"'))
+    suite = written(tmp_path, reductions("variants = [{group_size = 128}]", '"float64"'))
     cases = _compared(expand(suite, [small]))
     assert len(cases) == 2
     reason = skip_reason(cases[0], small, suite)
@@ -233,8 +224,8 @@ def test_what_cannot_run_stays_among_the_cases_with_its_reason(tmp_path: Path) -
 
 
 def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
-    text = _reduction(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
-    suite = _suite(tmp_path, text)
+    text = reductions(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
+    suite = written(tmp_path, text)
     reasons = {
         (case.backend, case.problem.dtype): skip_reason(case, NUMPY, suite)  # type: ignore[union-attr]
         for case in _compared(expand(suite, [NUMPY, CUPY]))
@@ -317,7 +308,7 @@ caches = ["hot", "cold"]
 
 
 def test_a_study_of_bandwidth_takes_every_width_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
-    cases = expand(_suite(tmp_path, BANDWIDTH), [*DEVICES, CUPY])
+    cases = expand(written(tmp_path, BANDWIDTH), [*DEVICES, CUPY])
     assert {case.role for case in cases} == {"compare"}, "a limit needs no limit"
     assert {case.backend for case in cases} == {"opencl", "cuda"}
     assert {case.problem.source_bytes for case in cases} == {4096}
@@ -327,15 +318,15 @@ def test_a_study_of_bandwidth_takes_every_width_where_there_are_kernels_of_ours(
 
 
 def test_a_study_beside_a_comparison_adds_no_limits(tmp_path: Path) -> None:
-    text = _reduction() + BANDWIDTH
-    limits = [case for case in expand(_suite(tmp_path, text), DEVICES) if case.role == "limit"]
+    text = reductions() + BANDWIDTH
+    limits = [case for case in expand(written(tmp_path, text), DEVICES) if case.role == "limit"]
     assert limits
     assert 4096 not in {case.problem.source_bytes for case in limits}
 
 
 def test_a_study_can_sweep_other_axes_too(tmp_path: Path) -> None:
     text = BANDWIDTH + "gpu = {vector_width = [4], group_size = [64, 128]}\n"
-    cases = expand(_suite(tmp_path, text), [CUDA])
+    cases = expand(written(tmp_path, text), [CUDA])
     assert {(c.variant.vector_width, c.variant.group_size) for c in cases} == {(4, 64), (4, 128)}  # type: ignore[union-attr]
 
 
@@ -350,7 +341,7 @@ events = ["off", "on"]
 
 
 def test_a_study_of_launching_takes_every_way_where_there_are_kernels_of_ours(tmp_path: Path) -> None:
-    cases = expand(_suite(tmp_path, LAUNCHES), [CUDA, CUPY])
+    cases = expand(written(tmp_path, LAUNCHES), [CUDA, CUPY])
     assert {case.backend for case in cases} == {"cuda"}
     assert len(cases) == len(set(cases)) == 2 * 2 * 2
     geometry = ((2 * CUDA.compute_units,), (64,))
