@@ -280,8 +280,8 @@ class PreparedPlan(Prepared):
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
         distinct |= {id(image): image for image in self._images.values()}
         self._buffers, self._calls, self._images = [], [], {}
+        for handle in distinct.values():
+            self._backend._free(handle)
         kept, self._kept = self._kept, None
         if kept:
             kept.free()
-        for handle in distinct.values():
-            self._backend._free(handle)

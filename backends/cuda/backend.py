@@ -78,8 +78,7 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
         return with_event
 
     def _keep(self, sources: Sequence[DeviceArray], share: float) -> KeptSources:
-        self._activate()
-        return KeptSources(self.device.index, self._stream.handle, sources, share)
+        return KeptSources(self.device.index, self._stream.handle, sources, share, self._activate)
 
     def _image_buffer(self, source: DeviceArray) -> Texture:
         self._activate()

@@ -25,19 +25,26 @@ _WIDEST = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW
 
 
 class KeptSources:
-    """Sources of which a part stays in the cache from launch to launch, until :meth:`free`.
+    """Sources of which a part stays in the cache from launch to launch, until :meth:`free`."""
 
-    The context of the sources must be the current one, here and in :meth:`free`.
-    """
-
-    def __init__(self, device: int, stream: int, sources: Sequence[DeviceArray], share: float) -> None:
+    def __init__(
+        self,
+        device: int,
+        stream: int,
+        sources: Sequence[DeviceArray],
+        share: float,
+        activate: Callable[[], None],
+    ) -> None:
         """Sets a part of the cache aside: as much as ``share`` of the largest source, at most what can be.
+
+        activate: makes the context of the sources the current one.
 
         Raises:
             Unsupported: if the device can set nothing aside.
             BackendError: if the driver refuses, as it does in a part of a GPU (MIG).
         """
-        self._stream = driver.CUstream(stream)
+        activate()
+        self._activate, self._stream = activate, driver.CUstream(stream)
         handle = call(driver.cuDeviceGet, device)
         most, widest = (
             call(driver.cuDeviceGetAttribute, what, handle) for what in (_MOST_SET_ASIDE, _WIDEST)
@@ -65,6 +72,7 @@ class KeptSources:
 
     def free(self) -> None:
         """Gives the part of the cache back, and what persists in it up."""
+        self._activate()
         call(driver.cuCtxResetPersistingL2Cache)
         call(driver.cuCtxSetLimit, _SET_ASIDE, self._former)
 

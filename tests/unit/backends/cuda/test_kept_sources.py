@@ -69,11 +69,18 @@ def source(nbytes: int, address: int = ADDRESS) -> DeviceArray:
 
 def test_a_launch_alone_has_the_window_of_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     listener = Listener(monkeypatch)
-    kept = KeptSources(0, STREAM, [source(64 * MIB), source(64 * MIB, 2 * ADDRESS)], 0.5)
+    kept = KeptSources(
+        0,
+        STREAM,
+        [source(64 * MIB), source(64 * MIB, 2 * ADDRESS)],
+        0.5,
+        partial(listener.told.append, "active"),
+    )
     for i in (1, 0):
         kept.around(i, partial(listener.told.append, ("launch", i)))()
     kept.free()
     assert listener.told == [
+        "active",
         ("aside", 32 * MIB),
         ("window", 2 * ADDRESS, 64 * MIB, 0.5),
         ("launch", 1),
@@ -81,6 +88,7 @@ def test_a_launch_alone_has_the_window_of_its_source(monkeypatch: pytest.MonkeyP
         ("window", ADDRESS, 64 * MIB, 0.5),
         ("launch", 0),
         ("window", 0, 0, 0.0),
+        "active",
         ("reset",),
         ("aside", FORMER),
     ]
@@ -95,18 +103,18 @@ def test_a_device_has_its_limits(
     nbytes: int, share: float, aside: int, window: int, ratio: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listener = Listener(monkeypatch)
-    KeptSources(0, STREAM, [source(nbytes)], share).around(0, lambda: None)()
+    KeptSources(0, STREAM, [source(nbytes)], share, lambda: None).around(0, lambda: None)()
     assert listener.told[:2] == [("aside", aside), ("window", ADDRESS, window, ratio)]
 
 
 def test_a_device_that_sets_nothing_aside_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     listener = Listener(monkeypatch, most=0)
     with pytest.raises(Unsupported, match="cuda:0: the device sets no part of its L2 cache aside"):
-        KeptSources(0, STREAM, [source(MIB)], 0.5)
+        KeptSources(0, STREAM, [source(MIB)], 0.5, lambda: None)
     assert listener.told == []
 
 
 def test_what_the_driver_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     Listener(monkeypatch, status=int(driver.CUresult.CUDA_ERROR_NOT_SUPPORTED))
     with pytest.raises(BackendError, match="cuCtxSetLimit: CUDA_ERROR_NOT_SUPPORTED"):
-        KeptSources(0, STREAM, [source(MIB)], 0.5)
+        KeptSources(0, STREAM, [source(MIB)], 0.5, lambda: None)
