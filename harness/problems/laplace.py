@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import field
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -12,6 +14,7 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator, model_validator
 
 from harness.checked import Text, Whole, checked, one_of
+from harness.cpuinfo import usable_cores
 from harness.problems.base import Array, Positive, ProblemBase, fitting
 from harness.problems.dtypes import DTYPES, Dtype
 
@@ -33,6 +36,9 @@ IMAGE_DTYPES = ("uint8", "uint16", "int16", "float32")
 
 PITCH_ALIGNMENT = 128
 """Bytes. Every packed row starts at a multiple of this, as with cudaMallocPitch: wide loads are aligned."""
+
+_AT_ONCE = 2**16
+"""Elements of a stripe of the reference: what is made of them stays in a core's cache."""
 
 _PAD_MODE = {
     "constant": "constant",
@@ -186,8 +192,11 @@ class Laplace(ProblemBase):
 
     def pack(self, array: Array) -> Array:
         """The image in rows of :attr:`pitch` elements, shape (height, pitch), the padding zero."""
+        rows = array.reshape(self.height, self.row_elements)
+        if self.pitch == self.row_elements:
+            return np.ascontiguousarray(rows)
         packed = np.zeros((self.height, self.pitch), self.dtype)
-        packed[:, : self.row_elements] = array.reshape(self.height, self.row_elements)
+        packed[:, : self.row_elements] = rows
         return packed
 
     def finish(self, raw: Array) -> Array:
@@ -196,8 +205,11 @@ class Laplace(ProblemBase):
         return np.ascontiguousarray(rows).reshape(self.shape)
 
     def reference(self, array: Array) -> Array:
-        """Pad by one pixel, add nine shifted images, saturate; in int64 or float64, by stripes of rows."""
-        wide = np.float64 if self.element.is_float else np.int64
+        """Pad by one pixel, add nine shifted images, saturate; in int32 or float64, which hold every sum.
+
+        By stripes of rows, as many at a time as there are processors.
+        """
+        wide = np.float64 if self.element.is_float else np.int32
         mode = _PAD_MODE[self.border]
         border = array.dtype.type(self.border_value)
         options = {"constant_values": border} if mode == "constant" else {}
@@ -206,21 +218,33 @@ class Laplace(ProblemBase):
         pad: Callable[..., Array] = np.pad  # Its overloads know no mode in a variable.
         padded = pad(image, ((1, 1), (1, 1), (0, 0)), mode=mode, **options)
         result = np.empty_like(image)
-        stripe = max(1, 2**19 // (self.width * self.channels))
-        for top in range(0, self.height, stripe):
+        stripe = max(1, _AT_ONCE // (self.width * self.channels))
+
+        def fill(top: int) -> None:
             bottom = min(top + stripe, self.height)
             result[top:bottom] = self._filter(padded[top : bottom + 2].astype(wide), bottom - top)
+
+        with ThreadPoolExecutor(usable_cores()) as threads:
+            # In copies of this context: the caller's np.errstate counts in the threads, too.
+            tops = range(0, self.height, stripe)
+            for done in [threads.submit(copy_context().run, fill, top) for top in tops]:
+                done.result()
         return result.reshape(self.shape)
 
     def _filter(self, padded: Array, rows: int) -> Array:
         centre, edge, corner = self.coefficients
         total = centre * padded[1:-1, 1:-1]
-        for dy, dx, weight in (
-            *((dy, dx, edge) for dy, dx in ((0, 1), (1, 0), (1, 2), (2, 1))),
-            *((dy, dx, corner) for dy, dx in ((0, 0), (0, 2), (2, 0), (2, 2))),
+        for weight, places in (
+            (edge, ((0, 1), (1, 0), (1, 2), (2, 1))),
+            (corner, ((0, 0), (0, 2), (2, 0), (2, 2))),
         ):
             if weight:
-                total += weight * padded[dy : dy + rows, dx : dx + self.width]
+                first, *others = (padded[dy : dy + rows, dx : dx + self.width] for dy, dx in places)
+                neighbours = first.copy()
+                for other in others:
+                    neighbours += other
+                neighbours *= weight
+                total += neighbours
         if self.element.is_float:
             return total
         info = np.iinfo(self.dtype)

@@ -20,6 +20,7 @@ from harness.problems import (
     Array,
     Laplace,
     Problem,
+    laplace,
 )
 from harness.problems.laplace import PITCH_ALIGNMENT
 from harness.results.runfile import strict_json
@@ -104,6 +105,26 @@ def test_packed_rows(dtype: str, channels: int, width: int) -> None:
     np.testing.assert_array_equal(problem.finish(packed.reshape(-1)), image[::-1])
     assert problem.source_bytes == image.nbytes
     assert problem.bytes_moved == 2 * image.nbytes
+
+
+@pytest.mark.parametrize("border", BORDERS)
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_stripes_of_the_reference_are_one_image(
+    dtype: str, border: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Laplace("eight", border, "laplacian", dtype, 37, 5, 3, 7)
+    image = problem.make_source(seed=4)
+    whole = problem.reference(image)
+    for rows in (1, 4, 36):
+        monkeypatch.setattr(laplace, "_AT_ONCE", rows * problem.row_elements)
+        np.testing.assert_array_equal(problem.reference(image), whole)
+
+
+def test_what_the_caller_makes_of_bad_operations_counts_in_the_references_threads() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "float32", 2, 2)
+    image = np.full((2, 2), np.inf, np.float32)
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+        problem.reference(image)
 
 
 def test_a_wrong_pixel_is_found() -> None:
