@@ -325,7 +325,13 @@ MASK_MEMORIES: Final[dict[axes.MaskMemory, FilterValue]] = {
     "global": _GlobalMask(),
 }
 
+INTERIORS: Final[dict[axes.Interior, FilterValue]] = {
+    "general": FilterValue(),
+    "specialized": FilterValue(),
+}
+
 FILTER_VALUES: Final[Mapping[str, Mapping[Any, FilterValue]]] = {
+    "interior": INTERIORS,
     "mask_memory": MASK_MEMORIES,
     "border_code": BORDER_CODES,
     "pixels": PIXELS,

@@ -66,6 +66,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         "words",
         *(file for part in parts.values() for file in part.shared),
         f"laplace/border/{border}",
+        f"laplace/interior/{variant.interior}",
         "laplace/window",
         f"laplace/mask_memory/{variant.mask_memory}",
         f"laplace/border_code/{variant.border_code}",

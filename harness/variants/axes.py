@@ -57,6 +57,8 @@ Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned", "async
 work-items beside one, by shuffles, aligned loads of four elements of global memory, or a tile of whole
 vectors that asynchronous copies bring into local memory, by each work-item or a row at a time.
 """
+Interior = Literal["general", "specialized"]
+"""Whether tiles that meet no border are compiled separately, without what handles it."""
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""
 Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed", "paired"]
@@ -133,6 +135,7 @@ class LaplaceVariant:
     kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
     border_code: BorderCode = "branches"
     pixels: Pixels = "global"
+    interior: Interior = "general"
     scheme: Scheme = "march"
     stencil: Stencil = "symmetric"
     mask_memory: MaskMemory = "inline"
@@ -263,6 +266,7 @@ def _label(variant: Variant) -> str:
         usual = LaplaceVariant()
         pieces = [
             (variant.pixels, usual.pixels),
+            (variant.interior, usual.interior),
             (variant.scheme, usual.scheme),
             (variant.stencil, usual.stencil),
             (f"mask {variant.mask_memory}", f"mask {usual.mask_memory}"),

@@ -39,7 +39,7 @@ inline four_columns_t four_columns_of_item(image_t image, int column, int own) {
   four_columns_t columns;
   columns.image = image;
   columns.columns = columns_of_item(image, column, own);
-  columns.is_at_row_end = column == 0 || end + CHANNELS > image.row_elements;
+  columns.is_at_row_end = !IS_INTERIOR(image) && (column == 0 || end + CHANNELS > image.row_elements);
   columns.before = columns.is_at_row_end ? column : column - 4;
   columns.behind = columns.is_at_row_end ? column : column + VECTOR_WIDTH;
   return columns;

@@ -6,6 +6,7 @@
 //   SOURCE, MEMORY_OF   the source, and its memory where it is memory (pixels/)
 //   PIXELS_LOCALS, PIXELS_PARAMETERS, PIXELS_ARGUMENTS   what the pixels need of local memory, if any (pixels/)
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
+//   INTERIOR_DIFFERS    whether tiles that meet no border are compiled separately (interior/)
 //   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
 //   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (pixels/)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
@@ -19,6 +20,17 @@ __device__ inline void filter_tile(image_t image, STORED *results, uint across,
   const uint first = column - threadIdx.x % ITEMS_TOGETHER * VECTOR_WIDTH;
   const uint row_elements = image.row_elements;
   if (first >= row_elements || top >= (uint)image.height) return;
+#if INTERIOR_DIFFERS
+  // The same for all items of the group.
+  const uint left = across * GROUP_WIDTH * VECTOR_WIDTH, right = left + GROUP_WIDTH * VECTOR_WIDTH + CHANNELS;
+  const uint below = (down + 1) * GROUP_HEIGHT * ROWS_PER_ITEM;
+  if (left >= CHANNELS && right <= row_elements && down > 0 && below < (uint)image.height) {
+    image_t interior = image;
+    interior.is_interior = true;
+    filter_rows(interior, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
+    return;
+  }
+#endif
 #if ROW_END_DIFFERS
   // filter_rows is compiled twice: only the last item of a row, where the row ends inside its vector, handles a border
   // inside the vector, and only where the row ends inside their elements do items that go together handle its end.

@@ -11,10 +11,14 @@ typedef struct {
 } window_t;
 
 // Rows of `pitch` elements, of which `row_elements` are pixels. Columns count elements.
+// is_interior: nothing that is read lies outside. A constant, so that the compiler drops what handles the border.
 typedef struct {
   const STORED *source;
   int height, row_elements;
   uint pitch;
+#if INTERIOR_DIFFERS
+  bool is_interior;
+#endif
 } image_t;
 
 __device__ inline image_t image_of(const STORED *source, uint height, uint row_elements, uint pitch) {
@@ -23,6 +27,9 @@ __device__ inline image_t image_of(const STORED *source, uint height, uint row_e
   image.height = height;
   image.row_elements = row_elements;
   image.pitch = pitch;
+#if INTERIOR_DIFFERS
+  image.is_interior = false;
+#endif
   return image;
 }
 
@@ -34,12 +41,14 @@ __device__ inline int column_of(int column, int i) {
 
 // The row that is read for `row`, which may lie outside.
 __device__ inline int row_inside(image_t image, int row) {
+  if (IS_INTERIOR(image)) return row;
   const int inside = row < image.height ? row : after_last(image.height);
   return row < 0 ? before_first(image.height) : inside;
 }
 
 // The column that is read for `column`, which may lie one pixel outside.
 __device__ inline int column_inside(image_t image, int column) {
+  if (IS_INTERIOR(image)) return column;
   const int width = image.row_elements / CHANNELS;
   const int after = after_last(width) * CHANNELS + column - image.row_elements;
   const int inside = column < image.row_elements ? column : after;
@@ -67,8 +76,17 @@ __device__ inline neighbours_t neighbours_of(window_t window) {
   return neighbours;
 }
 
-__device__ inline bool is_outside(int at, int size) {
-  return at < 0 || at >= size;
+__device__ inline bool is_row_outside(image_t image, int row) {
+  return !IS_INTERIOR(image) && (row < 0 || row >= image.height);
+}
+
+__device__ inline bool is_column_outside(image_t image, int column) {
+  return !IS_INTERIOR(image) && (column < 0 || column >= image.row_elements);
+}
+
+// Whether a row of results is one of the image's.
+__device__ inline bool has_row(image_t image, int row) {
+  return IS_INTERIOR(image) || row < image.height;
 }
 
 __device__ inline const STORED *row_start(image_t image, int row) {
@@ -79,7 +97,7 @@ __device__ inline const STORED *row_start(image_t image, int row) {
 __device__ inline VALUE selected_element(image_t image, int row, int column) {
   const VALUE inside = LOAD_AS(STORED, row_start(image, row_inside(image, row)) + column_inside(image, column));
 #if BORDER_IS_CONSTANT
-  return (is_outside(row, image.height) | is_outside(column, image.row_elements)) ? BORDER_VALUE : inside;
+  return (is_row_outside(image, row) | is_column_outside(image, column)) ? BORDER_VALUE : inside;
 #else
   return inside;
 #endif

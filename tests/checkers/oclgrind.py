@@ -56,6 +56,7 @@ SKIPPED = (
     "pixels shuffle: this API cannot move values inside a sub-group (warp) of this device",
     "cache_hint streaming",
     "cache_hint resident",
+    "cache_hint window",
 )
 """How the reasons begin for what Oclgrind cannot run: it knows no sub-groups and no caches."""
 

@@ -96,8 +96,11 @@ inline window_t window_of(image_t image, columns_t columns, int row, row_t loade
 #if BORDER_IS_CONSTANT
     // Of whole pixels all elements are inside, or none is.
     const int nearest = HALO_LOADS == 1 ? 0 : i;
-    if (columns.column + nearest < CHANNELS) before = BORDER_VALUE;
-    if (right_column(columns.column, columns.own) + nearest >= image.row_elements) behind = BORDER_VALUE;
+    const bool may_be_outside = !IS_INTERIOR(image);
+    if (may_be_outside && columns.column + nearest < CHANNELS) before = BORDER_VALUE;
+    if (may_be_outside && right_column(columns.column, columns.own) + nearest >= image.row_elements) {
+      behind = BORDER_VALUE;
+    }
 #endif
     left |= before << 8 * (4 - CHANNELS + i);
     right |= behind << 8 * i;
@@ -120,7 +123,7 @@ inline window_t window_of(image_t image, columns_t columns, int row, row_t loade
     }
   }
 #if BORDER_IS_CONSTANT
-  if (is_outside(row, image.height)) {
+  if (is_row_outside(image, row)) {
 #pragma unroll
     for (int i = 0; i < OWN_WORDS + 2; ++i) window.word[i] = BORDER_VALUE * 0x01010101u;
   }
@@ -186,8 +189,9 @@ inline window_t window_of(image_t image, columns_t columns, int row, row_t loade
     window.at[HALO + VECTOR_WIDTH + i] = loaded.right.at[i];
 #endif
 #if BORDER_IS_CONSTANT
-    if (columns.column + i < CHANNELS) window.at[i] = BORDER_VALUE;
-    if (right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
+    const bool may_be_outside = !IS_INTERIOR(image);
+    if (may_be_outside && columns.column + i < CHANNELS) window.at[i] = BORDER_VALUE;
+    if (may_be_outside && right + i >= image.row_elements) window.at[HALO + VECTOR_WIDTH + i] = BORDER_VALUE;
 #endif
   }
   // In the last item of a row the right neighbours follow its last own pixel.
@@ -202,7 +206,7 @@ inline window_t window_of(image_t image, columns_t columns, int row, row_t loade
     }
   }
 #if BORDER_IS_CONSTANT
-  if (is_outside(row, image.height)) {
+  if (is_row_outside(image, row)) {
 #pragma unroll
     for (int i = 0; i < WINDOW; ++i) window.at[i] = BORDER_VALUE;
   }

@@ -74,7 +74,7 @@ void pad(__global const STORED *restrict source, __global STORED *restrict padde
   const int step = get_num_groups(1) * GROUP_HEIGHT;
   for (int row = (int)(get_group_id(1) * GROUP_HEIGHT + get_local_id(1)) - 1; row <= image.height; row += step) {
     __global STORED *to = padded + padded_row(image, row);
-    if (BORDER_IS_CONSTANT && is_outside(row, image.height)) {
+    if (BORDER_IS_CONSTANT && is_row_outside(image, row)) {
       for (int i = 0; i < VECTOR_WIDTH; ++i) to[column + i] = BORDER_VALUE;
     } else {
       store_words(to + column, 0, load_words(row_start(image, row_inside(image, row)) + column, 0));

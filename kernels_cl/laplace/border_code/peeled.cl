@@ -51,7 +51,8 @@ inline columns_t columns_of_item(image_t image, int column, int own) {
   columns_t columns;
   columns.column = column;
   columns.own = min(image.row_elements - column, VECTOR_WIDTH);
-  columns.is_at_row_end = column < CHANNELS || column + VECTOR_WIDTH + CHANNELS > image.row_elements;
+  columns.is_at_row_end =
+      !IS_INTERIOR(image) && (column < CHANNELS || column + VECTOR_WIDTH + CHANNELS > image.row_elements);
 #pragma unroll
   for (int i = 0; i < CHANNELS; ++i) {
     columns.left[i] = column_inside(image, column - CHANNELS + i);
@@ -117,7 +118,7 @@ inline row_t load_row(image_t image, columns_t columns, int row) {
 
 inline row_t window_of(image_t image, columns_t columns, int row, row_t loaded) {
 #if BORDER_IS_CONSTANT
-  if (is_outside(row, image.height)) {
+  if (is_row_outside(image, row)) {
     // As vectors: element by element PoCL's compiler would take every row apart.
     EACH_COMPONENT COMPONENT(loaded.left.vector) = SPLAT(STORED, BORDER_VALUE);
     EACH_COMPONENT COMPONENT(loaded.own.vector) = SPLAT(STORED, BORDER_VALUE);

@@ -53,10 +53,11 @@ inline texel_t texel_of(image_t image, int row, int column PIXELS_PARAMETERS) {
 #if IMAGE_BORDER
   return texel_at(source, (column + CHANNELS) / TEXEL_ELEMENTS - CHANNELS / TEXEL_ELEMENTS, row);
 #else
-  const int inside = column_inside(image, min(column, image.row_elements + CHANNELS - 1));
+  const int read = IS_INTERIOR(image) ? column : min(column, image.row_elements + CHANNELS - 1);
+  const int inside = column_inside(image, read);
   texel_t texel = texel_at(source, inside / TEXEL_ELEMENTS, row_inside(image, row));
 #if BORDER_IS_CONSTANT
-  if (is_outside(row, image.height) | is_outside(column, image.row_elements)) {
+  if (is_row_outside(image, row) | is_column_outside(image, column)) {
 #pragma unroll
     for (int k = 0; k < TEXEL_ELEMENTS; ++k) texel.at[k] = BORDER_VALUE;
   }

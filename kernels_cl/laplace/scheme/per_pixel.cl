@@ -6,7 +6,7 @@ inline void filter_rows(image_t image, __global STORED *results, int column, int
   const bool has_results = ITEMS_TOGETHER == 1 || own > 0;
 #pragma unroll 1
   for (int row = top; row < top + ROWS_PER_ITEM; ++row) {
-    if (row >= image.height) return;
+    if (!has_row(image, row)) return;
     const results_t result = results_of_sums(sum_at(pixels, row PIXELS_ARGUMENTS MASK_ARGUMENTS));
     if (has_results) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
   }

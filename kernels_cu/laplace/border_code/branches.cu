@@ -18,8 +18,9 @@ __device__ inline columns_t columns_of_item(image_t image, int column, int own) 
 
 __device__ inline VALUE element(image_t image, int row, int column) {
 #if BORDER_IS_CONSTANT
-  if (is_outside(row, image.height) || is_outside(column, image.row_elements)) return BORDER_VALUE;
+  if (is_row_outside(image, row) || is_column_outside(image, column)) return BORDER_VALUE;
 #endif
+  if (IS_INTERIOR(image)) return LOAD_AS(STORED, row_start(image, row) + column);
   const int width = image.row_elements / CHANNELS;
   if (row < 0) {
     row = before_first(image.height);

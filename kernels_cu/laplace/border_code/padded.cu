@@ -74,7 +74,7 @@ void pad(const STORED *__restrict__ source, STORED *__restrict__ padded, const u
   const int step = gridDim.y * GROUP_HEIGHT;
   for (int row = (int)(blockIdx.y * GROUP_HEIGHT + threadIdx.y) - 1; row <= image.height; row += step) {
     STORED *to = padded + padded_row(image, row);
-    if (BORDER_IS_CONSTANT && is_outside(row, image.height)) {
+    if (BORDER_IS_CONSTANT && is_row_outside(image, row)) {
       for (int i = 0; i < VECTOR_WIDTH; ++i) to[column + i] = BORDER_VALUE;
     } else {
       store_words(to + column, 0, load_words(row_start(image, row_inside(image, row)) + column, 0));

@@ -37,7 +37,7 @@ __device__ inline void fill_vector(image_t image, int row, int column, STORED *t
   } own;
   bool is_inside = column + VECTOR_WIDTH <= image.row_elements;
 #if BORDER_IS_CONSTANT
-  is_inside = is_inside && !is_outside(row, image.height);
+  is_inside = is_inside && !is_row_outside(image, row);
 #endif
   if (is_inside) {
     own.words = load_words(row_to_read(image, row) + column, 0);

@@ -30,11 +30,11 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
       const results_t result = results_of_sums(pending);
       EACH_SUM COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
       above = outer;
-      if (row < image.height && has_results) {
+      if (has_row(image, row) && has_results) {
         store_words(results + (ulong)row * image.pitch + column, 0, result.words);
       }
     }
-    if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || row >= image.height) return;
+    if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || !has_row(image, row)) return;
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k PIXELS_ARGUMENTS);
   }
