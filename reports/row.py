@@ -226,10 +226,10 @@ def _quartiles(record: Record, clock: str) -> stats.Quartiles:
 
 
 def _centre(record: Record, clock: str) -> float:
-    return stats.centre(blocks_of(record.clocks.get(clock)))
+    return stats.centre(_blocks_of(record.clocks.get(clock)))
 
 
-def blocks_of(clock: Samples | None) -> Blocks:
+def _blocks_of(clock: Samples | None) -> Blocks:
     """The usable samples of a clock by the block that each is of, where the record says; else one block."""
     return stats.blocks(clock.seconds, clock.blocks) if clock else []
 

@@ -55,7 +55,7 @@ so at the ends of a row alone, elsewhere neighbours being wide loads, too.
 Pixels = Literal["global", "local_tile", "image2d", "shuffle", "aligned", "async_tile"]
 """Where a filter's neighbours come from: global memory, the group's local memory, an image, registers of the
 work-items beside one, by shuffles, aligned loads of four elements of global memory, or a tile of whole
-vectors that asynchronous copies bring into local memory, by each work-item or a row at a time.
+vectors that asynchronous copies bring into local memory.
 """
 Interior = Literal["general", "specialized"]
 """Whether tiles that meet no border are compiled separately, without what handles it."""

@@ -9,10 +9,12 @@ import pytest
 
 from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
+from harness.kernels.filter_values import INTERIORS
 from harness.kernels.laplace import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import IMAGE_DTYPES, Laplace
+from harness.problems.laplace import BorderName
 from harness.variants.axes import LaplaceVariant
 from tests.support.checks import Point, pairwise, spelled
 from tests.support.compiling import BESIDE, NVIDIA
@@ -89,3 +91,19 @@ def test_the_default_on_a_gpu_stays_in_registers(dtype: str, channels: int) -> N
     spilled = re.search(r"(\d+) bytes spill stores", compiled(problem, variant))
     assert spilled
     assert int(spilled[1]) <= 4 * SPILLED_REGISTERS
+
+
+@pytest.mark.parametrize("border", ["constant", "reflect_101"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_code_of_the_interior_takes_no_more_registers(border: BorderName, channels: int) -> None:
+    problem = Laplace("four", border, "laplacian", "uint8", 8192, 8192, channels)
+    variant = default_variant(problem, NVIDIA)
+    assert isinstance(variant, LaplaceVariant)
+    taken = []
+    for interior in INTERIORS:
+        told = compiled(problem, replace(variant, interior=interior), NVIDIA)
+        registers = re.search(r"Used (\d+) registers", told)
+        assert registers
+        taken.append(int(registers[1]))
+    assert list(INTERIORS) == ["general", "specialized"]
+    assert taken[1] <= taken[0]

@@ -19,6 +19,8 @@ from harness.problems.dtypes import STUDY_DTYPES
 from harness.results.record import Case, Record, Role, Samples, Status
 from harness.results.runfile import Run, RunWriter
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LibraryVariant, ReductionVariant, Variant
+from reports.dataset import frame
+from reports.ratios import Comparison, comparisons
 
 GPU = "0000:3b:00.0"
 REDUCTION = ReductionVariant(vector_width=4, loads_in_flight=4, groups=8)
@@ -222,6 +224,12 @@ def png(title: str) -> str:
         format="png",
     )
     return base64.b64encode(file.getvalue()).decode()
+
+
+def only(run: Run) -> Comparison:
+    """The one comparison of a run."""
+    (comparison,) = comparisons(frame(run))
+    return comparison
 
 
 def row_of(table: pd.DataFrame, number: int = 0) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, ends, table, where
 
 KERNELS = "docs/kernels.md"
@@ -11,38 +12,29 @@ MIB = 2**20
 STORES, BOTH = "streaming_stores", "streaming"
 
 
-def in_turn(
-    hint: str, least: float, most: float, *, three_channels: bool = False, cache: str = "hot"
-) -> list[float]:
+def in_turn(hint: str, least: float, most: float, cache: str = "hot") -> list[float]:
     """How many times as fast seven groups a compute unit are with a hint as a group for each tile, in either
-    API, of images of ``least`` to ``most`` MiB.
+    API, of images of ``least`` to ``most`` MiB that have not three channels.
     """
     found = []
     for name in (BY_SIZE, BY_HINT):
         rows = where(table(name), kind="laplace", purpose="compare", status="ok", cache=cache)
         rows = rows[rows["source_bytes"].between(least * MIB, most * MIB)]
-        rows = rows[(rows["type"] == "uint8C3") == three_channels]
+        rows = where(rows, not_type="uint8C3")
         for _, cell in rows.groupby(["problem", "backend"]):
             times = cell.set_index("variant")["queue"]
             apart = times[~times.index.str.contains("/unit")]
-            form = f"rows4 l4 32x4 {'aligned ' * three_channels}(?:paired )?7/unit {hint}$"
+            form = f"rows4 l4 32x4 (?:paired )?7/unit {hint}$"
             together = times[times.index.str.contains(form)]
             found += [float(apart.iloc[0] / seconds) for seconds in together]
     assert found
     return found
 
 
-def us(kind: str, backend: str, variant: str, size: str = "8192x8192") -> float:
-    """The time of a plain filter in the sweep of tiles, in us."""
-    problem = f"laplacian four reflect_101 {kind} {size}"
-    rows = where(table(COPIES), problem=problem, backend=backend, variant=variant, purpose="compare")
-    (seconds,) = rows["queue"]
-    return float(seconds) * 1e6
-
-
-def in_both(kind: str, *variants: str, size: str = "8192x8192") -> list[float]:
-    """Such times, in OpenCL and then in CUDA for each variant."""
-    return [us(kind, backend, variant, size) for variant in variants for backend in OWN]
+def in_both(kind: str, *variants: str) -> list[float]:
+    """The times of plain filters at 8192x8192, in us, in OpenCL and then in CUDA for each variant."""
+    problem = f"laplacian four reflect_101 {kind} 8192x8192"
+    return [us(COPIES, side, problem=problem, variant=variant) for variant in variants for side in OWN]
 
 
 def plain_copies() -> tuple[float, float]:
@@ -61,13 +53,8 @@ def plain_copies() -> tuple[float, float]:
 def at_25_mib() -> list[float]:
     """Four channels of uint8 at 2560x2560, in turn and with a group for each tile, in each API."""
     problem = "laplacian four reflect_101 uint8C4 2560x2560"
-    rows = where(table(BY_SIZE), problem=problem, cache="hot", purpose="compare")
-    start, end = "mapped w16 rows4 l4 32x4 paired ", f"{STORES}"
-    return [
-        1e6 * float(where(rows, backend=backend, variant=f"{start}{groups}{end}")["queue"].iloc[0])
-        for groups in ("7/unit ", "")
-        for backend in OWN
-    ]
+    forms = [f"mapped w16 rows4 l4 32x4 paired {groups}{STORES}" for groups in ("7/unit ", "")]
+    return [us(BY_SIZE, side, problem=problem, cache="hot", variant=form) for form in forms for side in OWN]
 
 
 def asked_of_l2() -> list[float]:

@@ -7,18 +7,16 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 import reports
 from harness.problems import Empty
 from harness.results.record import Case, Record, Samples, Status
-from harness.results.runfile import Run
-from harness.variants.axes import LaunchVariant, ReductionVariant
+from harness.variants.axes import LaunchVariant
 from reports.dataset import frame
 from reports.headline import headlines
-from reports.ratios import FASTEST, FASTEST_IS_IDENTICAL, IDENTICAL, Comparison, comparisons
+from reports.ratios import FASTEST_IS_IDENTICAL, comparisons
 from reports.tables import ratio_table
 from tests.support.report_data import (
     BOTH,
@@ -28,18 +26,13 @@ from tests.support.report_data import (
     device,
     gpu_run,
     laplace,
+    only,
     record,
     reduction,
     row_of,
     run_of,
     with_blocks,
 )  # fmt: skip
-
-
-def only(run: Run) -> Comparison:
-    """The one comparison of a run."""
-    (comparison,) = comparisons(frame(run))
-    return comparison
 
 
 def test_ratio_is_cuda_time_over_opencl_time_gross_and_net() -> None:
@@ -288,55 +281,6 @@ def test_devices_that_the_environment_does_not_know_are_not_paired() -> None:
     assert comparisons(frame(run)) == []
 
 
-def test_fastest_of_each_side_and_identical_variants_beside_it() -> None:
-    other = ReductionVariant(vector_width=1)
-    run = run_of(
-        record("opencl", reduction(), 4e-6, variant=REDUCTION),
-        record("opencl", reduction(), 5e-6, variant=other),
-        record("cuda", reduction(), 6e-6, variant=REDUCTION),
-        record("cuda", reduction(), 2e-6, variant=other),
-    )
-    pairs = only(run).pairs
-    assert dict(
-        zip(pairs["first_variant"] + "|" + pairs["pairing"], pairs["gross"].round(6), strict=True)
-    ) == {
-        pairs["first_variant"][0] + "|" + FASTEST: 0.5,
-        pairs["first_variant"][0] + "|" + IDENTICAL: 1.5,
-        pairs["first_variant"][2] + "|" + IDENTICAL: 0.4,
-    }
-    assert only(run).summaries()[0].count == 1
-
-
-def test_of_equal_variants_none_is_faster_for_having_been_chosen() -> None:
-    """The fastest of 18 that scatter by 3 % alike: chosen and judged on the same contexts it would be 1.4 %
-    faster than it is."""
-    rng = np.random.default_rng(5)
-    many = [
-        ReductionVariant(vector_width=width, groups=groups) for width in (1, 2, 4) for groups in range(1, 7)
-    ]
-    ratios = []
-    for side in range(100, 140):
-        problem = reduction(side=side)
-        records = [
-            with_blocks(record(backend, problem, variant=variant), *rng.normal(1e-6, 3e-8, 16))
-            for backend, variants in (("opencl", many), ("cuda", many[:1]))
-            for variant in variants
-        ]
-        ratios.append(only(run_of(*records)).fastest["gross"].iloc[0])
-    assert np.mean(ratios) == pytest.approx(1, abs=4 * np.std(ratios) / math.sqrt(len(ratios)))
-    assert np.std(ratios) / math.sqrt(len(ratios)) < 0.002
-
-
-def test_a_variant_that_is_the_fastest_keeps_its_time() -> None:
-    other = ReductionVariant(vector_width=1)
-    run = run_of(
-        with_blocks(record("opencl", reduction(), variant=REDUCTION), *[4e-6] * 8),
-        with_blocks(record("opencl", reduction(), variant=other), *[5e-6] * 8),
-        with_blocks(record("cuda", reduction(), variant=REDUCTION), *[2e-6] * 8),
-    )
-    assert only(run).fastest["gross"].iloc[0] == pytest.approx(0.5)
-
-
 def test_geometric_mean_by_kind() -> None:
     run = run_of(
         record("opencl", reduction("min"), 1e-6), record("cuda", reduction("min"), 2e-6),
@@ -356,29 +300,6 @@ def test_without_cuda_the_reference_stands_in_and_the_page_says_so() -> None:
     assert "Beside the reference numpy: OpenCL is faster in" in headline.answer
     assert "best library" not in reports.render(run, "x")
     assert any("host-bound" in sentence for sentence in headline.rest)
-
-
-@pytest.mark.parametrize("location", ["parts", "device"])
-def test_a_variant_that_leaves_work_to_the_host_is_not_a_gpus_fastest(location: str) -> None:
-    # "device": as files from before there was a word for parts have it.
-    in_parts = replace(REDUCTION, finish="host")
-    records = [
-        record("opencl", reduction(), 5e-6, variant=in_parts, location=location),
-        record("opencl", reduction(), 6e-6),
-        record("cuda", reduction(), 4e-6, variant=in_parts, location=location),
-    ]
-    pair, same = (row_of(only(run_of(*records)).pairs, number) for number in range(2))
-    assert (pair["pairing"], pair["first_queue"]) == (FASTEST, pytest.approx(6e-6))
-    assert pair["marks"] == "the result is on the device against in parts that the host must join"
-    assert (same["pairing"], same["marks"]) == (IDENTICAL, "")
-
-
-def test_a_processor_joins_its_parts_itself() -> None:
-    opencl, numpy = ({**device(name, physical="cpu"), "kind": "cpu"} for name in ("opencl", "numpy"))
-    in_parts = record("opencl", reduction(), 5e-6, variant=replace(REDUCTION, finish="host"))
-    whole, other = record("opencl", reduction(), 6e-6), record("numpy", reduction(), 9e-6)
-    run = run_of(in_parts, whole, other, devices=(opencl, numpy))
-    assert row_of(only(run).pairs)["first_queue"] == pytest.approx(5e-6)
 
 
 def test_host_bound_and_other_places_are_marked() -> None:

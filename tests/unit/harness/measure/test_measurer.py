@@ -22,14 +22,7 @@ from harness.problems.dtypes import DTYPES
 from harness.results.record import Case, Samples
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend, FakeClock, FakePrepared
-
-CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), LibraryVariant())
-FOUR = every_clock(4)
-
-
-def measurer(clock: FakeClock) -> Measurer:
-    backend = FakeBackend(clock)
-    return Measurer(backend, backend.clock.time)
+from tests.support.measuring import CASE, FOUR, measurer
 
 
 def test_each_clock_has_its_own_true_time() -> None:

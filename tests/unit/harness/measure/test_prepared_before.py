@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from backends.errors import DeviceLost
-from harness.measure.budget import every_clock, plain
+from harness.measure.budget import plain
 from harness.measure.inputs import KEPT_SHARE, Inputs
 from harness.measure.measurer import Measurer
 from harness.problems import Problem, Reduction
@@ -17,14 +17,7 @@ from harness.results.record import Case
 from harness.runner.worker_main import respond
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_backend import ENVIRONMENT, FakeBackend, FakeClock
-
-CASE = Case("fake", 0, Reduction("max", "int32", (1000,)), LibraryVariant())
-FOUR = every_clock(4)
-
-
-def measurer(clock: FakeClock) -> Measurer:
-    backend = FakeBackend(clock)
-    return Measurer(backend, backend.clock.time)
+from tests.support.measuring import CASE, FOUR, measurer
 
 
 @pytest.mark.parametrize("case", [CASE, replace(CASE, cache="cold")], ids=["hot", "cold"])
