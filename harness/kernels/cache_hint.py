@@ -33,11 +33,16 @@ SIXTEENTHS: Final = 16
 class Hint:
     """The caches treat what is read and written as they do without being told.
 
-    ``file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry it.
+    ``usual_file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry
+    it.
     """
 
-    def __init__(self, file: str, is_loaded_with: bool = False) -> None:
-        self.file, self.is_loaded_with = file, is_loaded_with
+    def __init__(self, usual_file: str, is_loaded_with: bool = False) -> None:
+        self.usual_file, self.is_loaded_with = usual_file, is_loaded_with
+
+    def file(self, problem: Problem, device: DeviceInfo) -> str:
+        """The kernel file of its loads and stores for a problem."""
+        return self.usual_file
 
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         """Why ``device`` cannot give this hint with loads of so many bytes; nothing where it can."""
@@ -62,6 +67,19 @@ class _Streaming(Hint):
             yield "float16 is loaded by an instruction that also widens it"
 
 
+class _StreamingLoads(_Streaming):
+    """A filter's loads pass through the L1 cache, as work-items share rows: only the L2 cache is told."""
+
+    def file(self, problem: Problem, device: DeviceInfo) -> str:
+        return "resident" if self._tells_l2_alone(problem, device) else self.usual_file
+
+    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
+        return {"KEPT_SIXTEENTHS": 0, "IS_SHARED": 1} if self._tells_l2_alone(problem, device) else {}
+
+    def _tells_l2_alone(self, problem: Problem, device: DeviceInfo) -> bool:
+        return isinstance(problem, Laplace) and device.ptx >= RESIDENT_CAPABILITY
+
+
 class _Resident(_Streaming):
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         if device.ptx < RESIDENT_CAPABILITY:
@@ -72,7 +90,8 @@ class _Resident(_Streaming):
             yield from super().violations(vector_bytes, dtype, device)
 
     def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
-        return {"KEPT_SIXTEENTHS": kept_sixteenths(problem.source_bytes, device.cache_bytes)}
+        kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
+        return {"KEPT_SIXTEENTHS": kept, "IS_SHARED": int(isinstance(problem, Laplace))}
 
 
 class _Window(Hint):
@@ -90,7 +109,7 @@ class _Window(Hint):
 
 HINTS: Final[dict[axes.CacheHint, Hint]] = {
     "none": Hint("none"),
-    "streaming": _Streaming("streaming", is_loaded_with=True),
+    "streaming": _StreamingLoads("streaming", is_loaded_with=True),
     "streaming_stores": _Streaming("streaming_stores"),
     "resident": _Resident("resident", is_loaded_with=True),
     "window": _Window("none"),
