@@ -31,7 +31,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     files = (
         "language",
         f"dialect/{variant.dialect}",
-        f"cache_hint/{HINTS[variant.cache_hint].file(problem, device)}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         f"stride/{variant.stride}",
         f"bandwidth/{problem.direction}",

@@ -24,6 +24,9 @@ RESIDENT_SHARE: Final = 0.57
 """The part of the L2 cache that a resident source takes: the best on an H200 for sources of one to nine times
 the cache (reports/examples, sweep-hints). A larger part is pushed out by the cache's other lines.
 """
+STORED_SHARE: Final = 1 / 4
+"""The part of the L2 cache from which on a filter's stores are streaming: its result then takes no more of
+the cache than its source leaves (reports/examples, sweep-filter-hints)."""
 STREAMED_SHARE: Final = 7 / 16
 """The part of the L2 cache from which on a filter's loads are streaming, too: then enough of the source stays
 for the next call (reports/examples, sweep-turns-hints)."""
@@ -33,16 +36,11 @@ SIXTEENTHS: Final = 16
 class Hint:
     """The caches treat what is read and written as they do without being told.
 
-    ``usual_file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry
-    it.
+    ``file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry it.
     """
 
-    def __init__(self, usual_file: str, is_loaded_with: bool = False) -> None:
-        self.usual_file, self.is_loaded_with = usual_file, is_loaded_with
-
-    def file(self, problem: Problem, device: DeviceInfo) -> str:
-        """The kernel file of its loads and stores for a problem."""
-        return self.usual_file
+    def __init__(self, file: str, is_loaded_with: bool = False) -> None:
+        self.file, self.is_loaded_with = file, is_loaded_with
 
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         """Why ``device`` cannot give this hint with loads of so many bytes; nothing where it can."""
@@ -67,19 +65,6 @@ class _Streaming(Hint):
             yield "float16 is loaded by an instruction that also widens it"
 
 
-class _StreamingLoads(_Streaming):
-    """A filter's loads pass through the L1 cache, as work-items share rows: only the L2 cache is told."""
-
-    def file(self, problem: Problem, device: DeviceInfo) -> str:
-        return "resident" if self._tells_l2_alone(problem, device) else self.usual_file
-
-    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
-        return {"KEPT_SIXTEENTHS": 0, "IS_SHARED": 1} if self._tells_l2_alone(problem, device) else {}
-
-    def _tells_l2_alone(self, problem: Problem, device: DeviceInfo) -> bool:
-        return isinstance(problem, Laplace) and device.ptx >= RESIDENT_CAPABILITY
-
-
 class _Resident(_Streaming):
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         if device.ptx < RESIDENT_CAPABILITY:
@@ -90,8 +75,7 @@ class _Resident(_Streaming):
             yield from super().violations(vector_bytes, dtype, device)
 
     def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
-        kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
-        return {"KEPT_SIXTEENTHS": kept, "IS_SHARED": int(isinstance(problem, Laplace))}
+        return {"KEPT_SIXTEENTHS": kept_sixteenths(problem.source_bytes, device.cache_bytes)}
 
 
 class _Window(Hint):
@@ -109,7 +93,7 @@ class _Window(Hint):
 
 HINTS: Final[dict[axes.CacheHint, Hint]] = {
     "none": Hint("none"),
-    "streaming": _StreamingLoads("streaming", is_loaded_with=True),
+    "streaming": _Streaming("streaming", is_loaded_with=True),
     "streaming_stores": _Streaming("streaming_stores"),
     "resident": _Resident("resident", is_loaded_with=True),
     "window": _Window("none"),
@@ -122,7 +106,7 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     Of a reduction's source ``resident``, where the L2 cache can keep a part of it but not the whole: on an
     H200 it takes up to a third less time where the source is read again and again, and no more where it is
     not (reports/examples, sweep-hints). Of a filter ``streaming_stores``, where the cache can keep the source
-    but not the result beside it: up to a sixth less time, and no more (sweep-resident-far); ``streaming``
+    but hardly the result beside it: up to a sixth less time, and no more (sweep-resident-far); ``streaming``
     where the source alone takes much of it.
     """
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
@@ -132,7 +116,7 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     elif isinstance(problem, Laplace) and kept == SIXTEENTHS:
         if problem.source_bytes > STREAMED_SHARE * device.cache_bytes:
             hint = "streaming"
-        elif kept_sixteenths(2 * problem.source_bytes, device.cache_bytes) < SIXTEENTHS:
+        elif problem.source_bytes > STORED_SHARE * device.cache_bytes:
             hint = "streaming_stores"
     return possible_hint(hint, problem, vector_bytes, device)
 

@@ -42,7 +42,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     launch = PlannedLaunch("laplace", groups, group_size, (*arguments, *further))
     image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
-        files=_files(problem, variant, device, dict(zip(values, parts, strict=True))),
+        files=_files(problem, variant, dict(zip(values, parts, strict=True))),
         macros=reduce(or_, (dict(part.macros) for part in parts), _macros(problem, variant, device)),
         buffers=reduce(or_, (dict(part.buffers) for part in parts), image),
         initial=reduce(or_, (dict(part.initial) for part in parts), {}),
@@ -55,16 +55,14 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     )
 
 
-def _files(
-    problem: Laplace, variant: LaplaceVariant, device: DeviceInfo, parts: Mapping[str, Part]
-) -> tuple[str, ...]:
+def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part]) -> tuple[str, ...]:
     """Those of the source in their order; ``parts``: by axis, what its value adds."""
     border = _BORDER_FILES.get(problem.border, problem.border)
     return (
         "language",
         f"dialect/{variant.dialect}",
         "vector",
-        f"cache_hint/{HINTS[variant.cache_hint].file(problem, device)}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         *(file for part in parts.values() for file in part.shared),
         f"laplace/border/{border}",

@@ -29,7 +29,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         "language",
         f"dialect/{variant.dialect}",
         "vector",
-        f"cache_hint/{HINTS[variant.cache_hint].file(problem, device)}",
+        f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         *TREES[variant.tree].shared,
         f"{folder}/compare/{variant.compare}",

@@ -27,7 +27,6 @@ MACROS: Final[Mapping[str, str]] = {
     "HIGHEST": "the greatest value of ELEMENT",
     "TOTAL": "the type of a sum",
     "KEPT_SIXTEENTHS": "sixteenths of the source's lines that the L2 cache is to keep",
-    "IS_SHARED": "1 where work-items read what others have read, too, else 0",
     "VECTOR_WIDTH": "components of a vector",
     "VECTOR_BYTES": "bytes of a vector in memory",
     "LOADS_IN_FLIGHT": "vectors that a work-item loads before it uses the first",

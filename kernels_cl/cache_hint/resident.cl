@@ -2,17 +2,10 @@
 // others first; stores that it gives up first. A source larger than the cache, read over and over, would else push out
 // each line before it is read again.
 
-// The L1 cache takes only what other work-items read, too.
-#if IS_SHARED
-#define RESIDENT_LOAD "ld.global.nc.L2::cache_hint"
-#else
-#define RESIDENT_LOAD "ld.global.nc.L1::no_allocate.L2::cache_hint"
-#endif
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) (*(from))
 #define STORE_WORDS(to, words) (*(to) = (words))
-#define LOAD_PTX RESIDENT_LOAD
+#define LOAD_PTX "ld.global.nc.L1::no_allocate.L2::cache_hint"
 #define STORE_PTX "st.global.cs"
 #define LOAD_POLICY(place) ", %" #place
 #define LOAD_POLICY_INPUT , "l"(resident_policy())

@@ -2,13 +2,6 @@
 // others first; stores that it gives up first. A source larger than the cache, read over and over, would else push out
 // each line before it is read again.
 
-// The L1 cache takes only what other work-items read, too.
-#if IS_SHARED
-#define RESIDENT_LOAD "ld.global.nc.L2::cache_hint"
-#else
-#define RESIDENT_LOAD "ld.global.nc.L1::no_allocate.L2::cache_hint"
-#endif
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) load_resident(from)
 #define STORE_WORDS(to, words) __stcs(to, words)
@@ -29,7 +22,7 @@ __device__ inline ulong resident_policy(void) {
 // differs: CUDA C++ has its functions behind what they use.
 __device__ inline uint2 load_resident(const uint2 *from) {
   uint2 words;
-  asm(RESIDENT_LOAD ".v2.u32 {%0, %1}, [%2], %3;"
+  asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
       : "=r"(words.x), "=r"(words.y)
       : "l"(from), "l"(resident_policy()));
   return words;
@@ -37,7 +30,7 @@ __device__ inline uint2 load_resident(const uint2 *from) {
 
 __device__ inline uint4 load_resident(const uint4 *from) {
   uint4 words;
-  asm(RESIDENT_LOAD ".v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+  asm("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
       : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
       : "l"(from), "l"(resident_policy()));
   return words;

@@ -13,6 +13,7 @@ from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
+from harness.problems.laplace import BorderName
 from harness.variants.axes import (
     Dialect,
     LaplaceVariant,
@@ -211,6 +212,8 @@ def test_of_what_the_cache_does_not_hold_a_part_stays(
     [
         (1280, 1, "none", "per_problem"),
         (2560, 1, "none", "per_problem"),
+        (1536, 4, "none", "per_problem"),
+        (1664, 4, "streaming_stores", "per_problem"),
         (2048, 4, "streaming_stores", "per_problem"),
         (2560, 4, "streaming_stores", 7),
         (2688, 4, "streaming_stores", 7),
@@ -258,6 +261,28 @@ def test_three_channels_do_not_load_their_neighbours_one_by_one_past_the_cache(
         other = default_variant(replace(problem, channels=channels), H200)
         assert isinstance(other, LaplaceVariant)
         assert other.pixels == "global"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "border", "interior"),
+    [
+        ("uint8", "wrap", "specialized"),
+        ("uint8", "constant", "specialized"),
+        ("uint16", "wrap", "general"),
+        ("uint16", "constant", "specialized"),
+        ("float32", "reflect_101", "general"),
+        ("float32", "constant", "specialized"),
+    ],
+)
+def test_the_interior_of_bytes_or_within_a_constant_border_has_code_of_its_own(
+    dtype: str, border: BorderName, interior: str
+) -> None:
+    for channels in (1, 3, 4):
+        problem = Laplace("four", border, "laplacian", dtype, 2560, 2560, channels)
+        variant = default_variant(problem, H200)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.interior == interior
+        assert violations(variant, problem, H200) == []
 
 
 def test_a_tile_that_a_tall_group_cannot_have_is_read_without() -> None:

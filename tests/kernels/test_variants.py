@@ -69,7 +69,7 @@ def test_a_folder_is_an_axis_and_a_file_a_value(dialect: str) -> None:
         folder = ROOT / f"kernels_{dialect}" / ("" if name in SHARED else kind) / name
         files = {path.stem for path in folder.glob(f"*.{dialect}")}
         # What the stream is told is no piece either: the loads are those of another hint.
-        pieces = {HINTS[value].usual_file if name == "cache_hint" else value for value in AXES[kind][name]}
+        pieces = {HINTS[value].file if name == "cache_hint" else value for value in AXES[kind][name]}
         assert files == pieces, f"{kind} {name}"
     kernels = {op.kernel for op in OPS.values()}
     folders = {
