@@ -11,7 +11,7 @@ from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
 from harness.kernels.filter_values import PIXELS
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import laplace_tiles, max_groups_down, num_groups
+from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
@@ -165,6 +165,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
     hint = default_hint(problem, _LOAD_BYTES, device)
     pixels = _pixels(problem, hint, device)
+    groups = _filter_groups(problem, hint, pixels, device)
     variant = LaplaceVariant(
         border_code="mapped",
         stencil="paired" if problem.dtype == "uint8" else "symmetric",
@@ -174,8 +175,8 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         group_width=32,
         group_height=4,
         pixels=pixels,
-        interior=_interior(problem),
-        groups=_filter_groups(problem, hint, pixels, device),
+        interior=_interior(problem, groups, device),
+        groups=groups,
         cache_hint=hint,
     )
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
@@ -209,15 +210,18 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     return "aligned" if itemsize <= _NARROW else "global"
 
 
-def _interior(problem: Laplace) -> Interior:
+def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:
     """Whether tiles that meet no border run code of their own.
 
     On an H200 up to a quarter faster where pixels outside are constants, and up to an eighth for bytes, of
     which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
-    slower (reports/examples, sweep-interior).
+    slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
+    some masks, and groups that take tiles in turn then do not all run at a time: up to a half slower
+    (h200-filters-registers).
     """
     gains = problem.border == "constant" or problem.element.itemsize == 1
-    return "specialized" if gains else "general"
+    fits = groups == PER_PROBLEM or api(device) == "CUDA"
+    return "specialized" if gains and fits else "general"
 
 
 def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:
