@@ -13,6 +13,7 @@ from tests.support.figures import (
     aligned,
     caches,
     filters,
+    interior,
     kernels,
     libraries,
     limits,
@@ -23,7 +24,7 @@ from tests.support.figures import (
 )
 from tests.support.recorded import ROOT, normalised
 
-TOPICS = (verdicts, portable, limits, caches, libraries, studies, kernels, filters, aligned, tiles)
+TOPICS = (verdicts, portable, limits, caches, libraries, studies, kernels, filters, interior, aligned, tiles)
 FIGURES: list[Figure] = [
     *(sentence for topic in TOPICS for sentence in topic.SENTENCES),
     *(row for topic in TOPICS for row in topic.ROWS),
