@@ -11,11 +11,12 @@ from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.filter_values import INTERIORS
 from harness.kernels.laplace import plan
+from harness.kernels.occupancy import occupancy
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
-from harness.problems import IMAGE_DTYPES, Laplace
+from harness.problems import IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
 from harness.problems.laplace import BorderName
-from harness.variants.axes import LaplaceVariant
+from harness.variants.axes import LaplaceVariant, group_items
 from tests.support.checks import Point, pairwise, spelled
 from tests.support.compiling import BESIDE, NVIDIA
 from tests.support.laplace import GPU, IMAGE, POINTS, problem_of, variant_of
@@ -107,3 +108,32 @@ def test_code_of_the_interior_takes_no_more_registers(border: BorderName, channe
         taken.append(int(registers[1]))
     assert list(INTERIORS) == ["general", "specialized"]
     assert taken[1] <= taken[0]
+
+
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "kind": (("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 1), ("float32", 1)),
+            "mask": tuple(MASKS),
+            "border": ("constant", "reflect_101"),
+            "output": OUTPUTS,
+        }
+    ),
+    ids=spelled,
+)
+def test_groups_that_take_tiles_in_turn_all_run_at_a_time(point: Point) -> None:
+    dtype, channels = point["kind"]
+    others = {name: point[name] for name in ("mask", "border", "output")}
+    image = Laplace(dtype=dtype, channels=channels, height=2560, width=2560, **others)
+    # 25 MiB, of which the cache keeps the source and not the result.
+    problem = replace(image, width=2560 * 25 * 2**20 // image.source_bytes)
+    device = replace(NVIDIA, cache_bytes=60 * 2**20)
+    variant = default_variant(problem, device)
+    assert isinstance(variant, LaplaceVariant)
+    assert isinstance(variant.groups, int)
+    registers = re.search(r"Used (\d+) registers", compiled(problem, variant, device))
+    assert registers
+    held = occupancy(90, group_items(variant), int(registers[1]), local_bytes=0)
+    assert held is not None
+    assert held.sub_groups * device.sub_group_width >= variant.groups * group_items(variant)
