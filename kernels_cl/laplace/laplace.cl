@@ -32,7 +32,7 @@ inline void filter_tile(image_t image, __global STORED *results, uint across,
   }
 #endif
 #if ROW_END_DIFFERS
-  // filter_rows is compiled twice: only the last item of a row, where the row ends inside its vector, handles a border
+  // filter_rows is compiled again: only the last item of a row, where the row ends inside its vector, handles a border
   // inside the vector, and only where the row ends inside their elements do items that go together handle its end.
   if (first + ITEMS_TOGETHER * VECTOR_WIDTH > row_elements) {
     filter_rows(image, results, column, row_elements - column, top PIXELS_ARGUMENTS MASK_ARGUMENTS);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import pytest
@@ -14,17 +13,12 @@ from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
-from harness.problems.laplace import BorderName
 from harness.variants.axes import (
-    Dialect,
-    LaplaceVariant,
     ReductionVariant,
     variant_from_json,
     variant_to_json,
 )
-from tests.support.machines import CPU, GPU, SMALL_GPU
-
-H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capability=90)
+from tests.support.machines import CPU, GPU, H200, SMALL_GPU
 
 
 @pytest.mark.parametrize(
@@ -49,83 +43,6 @@ def test_defaults_run_everywhere(device: DeviceInfo) -> None:
             assert reasons == [], problem.label
         else:
             assert reasons == ["the device has no float64 arithmetic"], problem.label
-
-
-@pytest.mark.parametrize("height", [524_280, 524_281, 1_048_561, 2**24, 2**26])
-@pytest.mark.parametrize(
-    "device",
-    [GPU, SMALL_GPU, CPU, *(replace(each, compute_capability=90) for each in (GPU, SMALL_GPU))],
-    ids=["gpu", "small gpu", "cpu", "nvidia", "small nvidia"],
-)
-def test_a_default_fits_tall_images(device: DeviceInfo, height: int) -> None:
-    device = replace(device, max_allocation_bytes=2**40)
-    for dtype in IMAGE_DTYPES:
-        problem = Laplace("four", "wrap", "laplacian", dtype, height, 3)
-        variant = default_variant(problem, device)
-        assert variant_from_json(variant_to_json(variant)) == variant, "a default is a point on the axes"
-        assert violations(variant, problem, device) == []
-
-
-@pytest.mark.parametrize(
-    ("dtype", "elements", "stencil", "width"),
-    [
-        ("uint8", 16, "packed", 16),
-        ("uint8", 64, "packed", 32),
-        ("uint16", 64, "symmetric", 16),
-        ("float32", 64, "symmetric", 16),
-    ],
-)
-def test_a_processor_adds_bytes_in_16_bits_of_full_registers(
-    dtype: str, elements: int, stencil: str, width: int
-) -> None:
-    device = replace(CPU, vector_elements=elements)
-    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, 9, 9), device)
-    assert isinstance(variant, LaplaceVariant)
-    assert (variant.border_code, variant.stencil, variant.vector_width) == ("peeled", stencil, width)
-
-
-def test_a_processor_stores_past_its_caches_where_its_compiler_can() -> None:
-    problem = Laplace("four", "wrap", "laplacian", "float32", 9, 9)
-    for device, hint in ((CPU, "none"), (replace(CPU, nontemporal=True), "streaming_stores")):
-        variant = default_variant(problem, device)
-        assert isinstance(variant, LaplaceVariant)
-        assert variant.cache_hint == hint
-
-
-def test_only_what_does_not_fit_changes_a_default() -> None:
-    def default(height: int, device: DeviceInfo) -> LaplaceVariant:
-        variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)
-        assert isinstance(variant, LaplaceVariant)
-        return variant
-
-    nvidia = replace(GPU, compute_capability=90)
-    usual = default(2**16, nvidia)
-    assert default(16 * 65535, nvidia) == usual
-    assert default(16 * 65535 + 1, nvidia) == replace(usual, rows_per_item=8)
-    assert default(128 * 65535 + 1, nvidia) == replace(usual, rows_per_item=32, group_height=8)
-    for device in (CPU, GPU):
-        assert default(2**26, device) == default(2**16, device), "this limit is not OpenCL's"
-
-
-@pytest.mark.parametrize(
-    ("side", "channels", "rows"), [(256, 1, 1), (512, 1, 1), (512, 4, 2), (1280, 1, 4), (2560, 4, 4)]
-)
-@pytest.mark.parametrize("dialect", ["vendor", "portable"])
-def test_a_small_image_has_more_groups_of_fewer_rows(
-    side: int, channels: int, rows: int, dialect: Dialect
-) -> None:
-    variant = default_variant(
-        Laplace("four", "wrap", "laplacian", "uint8", side, side, channels), H200, dialect
-    )
-    assert isinstance(variant, LaplaceVariant)
-    assert (variant.rows_per_item, variant.loads_in_flight) == (rows, rows)
-
-
-@pytest.mark.parametrize(("dtype", "stencil"), [("uint8", "paired"), ("int16", "symmetric")])
-def test_a_gpu_adds_bytes_in_pairs(dtype: str, stencil: str) -> None:
-    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, 999, 999), GPU)
-    assert isinstance(variant, LaplaceVariant)
-    assert (variant.border_code, variant.stencil) == ("mapped", stencil)
 
 
 @pytest.mark.parametrize(
@@ -206,106 +123,6 @@ def test_of_what_the_cache_does_not_hold_a_part_stays(
     assert variant.cache_hint == hint
     assert (variant.loads_in_flight, variant.groups, variant.group_size) == shape_of_launch
     assert violations(variant, problem, H200) == []
-
-
-@pytest.mark.parametrize(
-    ("height", "channels", "hint", "groups"),
-    [
-        (1280, 1, "none", "per_problem"),
-        (2560, 1, "none", "per_problem"),
-        (1536, 4, "none", "per_problem"),
-        (1664, 4, "streaming_stores", "per_problem"),
-        (2048, 4, "streaming_stores", "per_problem"),
-        (2560, 4, "streaming_stores", 7),
-        (2688, 4, "streaming_stores", 7),
-        (2720, 4, "streaming", 7),
-        (3456, 4, "streaming", 7),
-        (3712, 4, "none", "per_problem"),
-        (4096, 4, "none", "per_problem"),
-    ],
-)
-def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
-    height: int, channels: int, hint: str, groups: int | str
-) -> None:
-    problem = Laplace("four", "wrap", "laplacian", "uint8", height, 2560, channels)
-    variant = default_variant(problem, H200)
-    assert isinstance(variant, LaplaceVariant)
-    assert (variant.cache_hint, variant.groups) == (hint, groups)
-    assert violations(variant, problem, H200) == []
-    elsewhere = default_variant(problem, replace(H200, compute_capability=0))
-    assert elsewhere == replace(variant, cache_hint="none", groups="per_problem", interior="specialized")
-
-
-@pytest.mark.parametrize(
-    ("dtype", "side", "groups", "pixels", "pixels_at_a_constant"),
-    [
-        ("uint8", 1280, "per_problem", "global", "global"),
-        ("uint8", 3072, 6, "aligned", "aligned"),
-        ("uint8", 8192, "per_problem", "aligned", "aligned"),
-        ("int16", 1280, "per_problem", "global", "global"),
-        ("int16", 2048, "per_problem", "aligned", "aligned"),
-        ("int16", 8192, "per_problem", "async_tile", "aligned"),
-        ("float32", 1280, "per_problem", "global", "global"),
-        ("float32", 8192, "per_problem", "async_tile", "global"),
-    ],
-)
-def test_three_channels_do_not_load_their_neighbours_one_by_one_past_the_cache(
-    dtype: str, side: int, groups: int | str, pixels: str, pixels_at_a_constant: str
-) -> None:
-    problem = Laplace("eight", "wrap", "laplacian", dtype, side, side, 3)
-    for border, expected in (("wrap", pixels), ("constant", pixels_at_a_constant)):
-        variant = default_variant(replace(problem, border=border), H200)
-        assert isinstance(variant, LaplaceVariant)
-        assert (variant.groups, variant.pixels) == (groups, expected)
-        assert violations(variant, problem, H200) == []
-    for channels in (1, 4):
-        other = default_variant(replace(problem, channels=channels), H200)
-        assert isinstance(other, LaplaceVariant)
-        assert other.pixels == "global"
-
-
-@pytest.mark.parametrize(
-    ("dtype", "border", "interior"),
-    [
-        ("uint8", "wrap", "specialized"),
-        ("uint8", "constant", "specialized"),
-        ("uint16", "wrap", "general"),
-        ("uint16", "constant", "specialized"),
-        ("float32", "reflect_101", "general"),
-        ("float32", "constant", "specialized"),
-    ],
-)
-def test_the_interior_of_bytes_or_within_a_constant_border_has_code_of_its_own(
-    dtype: str, border: BorderName, interior: str
-) -> None:
-    cuda = replace(H200, platform="CUDA")
-    for channels, device in itertools.product((1, 3, 4), (cuda, H200)):
-        problem = Laplace("four", border, "laplacian", dtype, 2560, 2560, channels)
-        variant = default_variant(problem, device)
-        assert isinstance(variant, LaplaceVariant)
-        # OpenCL's compiler cannot be told how many groups, which take tiles in turn, run at a time.
-        fits = device is cuda or variant.groups == "per_problem"
-        assert variant.interior == (interior if fits else "general")
-        assert violations(variant, problem, device) == []
-
-
-def test_a_tile_that_a_tall_group_cannot_have_is_read_without() -> None:
-    problem = Laplace("eight", "wrap", "laplacian", "float32", 2**26, 1, 3)
-    variant = default_variant(problem, H200)
-    assert isinstance(variant, LaplaceVariant)
-    assert (variant.pixels, variant.loads_in_flight) == ("global", 1)
-    assert violations(variant, problem, H200) == []
-
-
-def test_portable_kernels_cannot_keep_a_source_and_change_later() -> None:
-    problem = Laplace("four", "wrap", "laplacian", "uint8", 2560, 2560, 3)
-    found = [
-        default_variant(replace(problem, height=side, width=side), H200, "portable") for side in (2560, 8192)
-    ]
-    assert [variant.pixels for variant in found if isinstance(variant, LaplaceVariant)] == [
-        "global",
-        "aligned",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ GPU = replace(
     compute_capability=0,
     portable={},
 )
+H200 = replace(GPU, compute_units=132, cache_bytes=60 * 2**20, compute_capability=90)
 SMALL_GPU = replace(
     GPU,
     max_group_size=256,

@@ -131,7 +131,7 @@ def by_finish(name: str, before: str, after: str, **wanted: Any) -> dict[str, pd
 def by_hint(name: str, **wanted: Any) -> pd.DataFrame:
     """The time of the best variant with each hint to the caches, in us, a row for each side and case."""
     rows = where(table(name), purpose="compare", **wanted)
-    hint = rows["variant"].str.extract(r" (streaming_stores|streaming|resident)$")[0].fillna("none")
+    hint = rows["variant"].str.extract(r" (streaming_stores|streaming|resident|window)$")[0].fillna("none")
     return rows.groupby(["backend", "problem", "cache", hint])["queue"].min().unstack() * 1e6
 
 

@@ -6,7 +6,7 @@ import re
 
 from tests.support.figures import NOTES, RESULTS, Figure
 from tests.support.figures.filters import us
-from tests.support.recorded import FOLDER, OWN, ends, ratios, table, where
+from tests.support.recorded import FOLDER, OWN, by_hint, ends, ratios, table, where
 
 KERNELS = "docs/kernels.md"
 KINDS = ("uint8C1", "uint8C3", "uint8C4", "uint16C1", "uint16C3", "float32C1", "float32C3")
@@ -57,39 +57,24 @@ def in_turn() -> list[float]:
     ]
 
 
-def windowed(dtype: str, size: str, cache: str, hint: str) -> float:
-    """CUDA's minmax with a hint, in us, by five groups a compute unit."""
-    rows = where(table(WINDOW), kind="reduction", purpose="compare", backend="cuda", cache=cache, type=dtype)
-    rows = rows[(rows["size"] == size) & rows["variant"].str.contains(" 5/unit")]
-    named = rows["variant"].str.contains(rf" {hint}\b")
-    (seconds,) = rows[named if hint != "none" else ~rows["variant"].str.contains("resident|window")]["queue"]
-    return float(seconds) * 1e6
+def windowed() -> list[float]:
+    """CUDA's minmax of 64 MiB of bytes from a hot cache: with the window, with resident, and with neither."""
+    found = by_hint(WINDOW, backend="cuda", cache="hot", problem="minmax uint8 8192x8192")
+    return [found[hint].iloc[0] for hint in ("window", "resident", "none")]
 
 
 def slower_by_the_window() -> tuple[float, float]:
     """By how many per cent sources of 128 MiB and more are slower with the window than without a hint."""
-    return ends(
-        100 * (windowed(dtype, size, cache, "window") / windowed(dtype, size, cache, "none") - 1)
-        for dtype, size in (("int32", "8192x8192"), ("float64", "4096x4096"), ("float64", "8192x8192"))
-        for cache in ("hot", "cold")
-    )
+    large = [f"minmax {source}" for source in ("int32 8192x8192", "float64 4096x4096", "float64 8192x8192")]
+    found = by_hint(WINDOW, backend="cuda", problem=large)
+    assert len(found) == 2 * len(large), "hot and cold"
+    return ends(100 * (found["window"] / found["none"] - 1))
 
 
 def hinted(size: str, *hints: str) -> list[float]:
     """The plain filter of uint8 from a hot cache with each hint, in us, in OpenCL and then in CUDA."""
-    problem = f"laplacian four reflect_101 uint8C1 {size}"
-    rows = where(table(HINTS), kind="laplace", purpose="compare", cache="hot", problem=problem)
-    found = []
-    for hint in hints:
-        named = (
-            rows["variant"].str.endswith(hint)
-            if hint
-            else ~rows["variant"].str.contains("streaming|resident")
-        )
-        for side in OWN:
-            (seconds,) = where(rows[named], backend=side)["queue"]
-            found.append(float(seconds) * 1e6)
-    return found
+    found = by_hint(HINTS, cache="hot", problem=f"laplacian four reflect_101 uint8C1 {size}")
+    return [found[hint][side].iloc[0] for hint in hints for side in OWN]
 
 
 def behind_the_best(backend: str) -> float:
@@ -137,10 +122,7 @@ SENTENCES: list[Figure] = [
         KERNELS,
         "minmax of uint8 at 8192x8192, 64 MiB, takes {:.1f} us with it, {:.1f} with *resident* and {:.1f} "
         "without a hint; from 128 MiB on it is {:.1f} to {:.1f} % slower than without, hot and cold",
-        lambda: [
-            *(windowed("uint8", "8192x8192", "hot", hint) for hint in ("window", "resident", "none")),
-            *slower_by_the_window(),
-        ],
+        lambda: [*windowed(), *slower_by_the_window()],
     ),
     (
         RESULTS,
@@ -151,7 +133,7 @@ SENTENCES: list[Figure] = [
     (
         RESULTS,
         "one channel of uint8 at 4096x4096 takes {:.1f} and {:.1f} us so, {:.1f} and {:.1f} without",
-        lambda: hinted("4096x4096", "streaming_stores", ""),
+        lambda: hinted("4096x4096", "streaming_stores", "none"),
     ),
     (
         RESULTS,
@@ -172,7 +154,7 @@ SENTENCES: list[Figure] = [
     (
         NOTES,
         "at 8192x8192 {:.1f} and {:.1f} us with *streaming* in place of {:.1f} and {:.1f} ([run]",
-        lambda: hinted("8192x8192", "streaming", ""),
+        lambda: hinted("8192x8192", "streaming", "none"),
     ),
     (
         NOTES,
