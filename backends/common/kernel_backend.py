@@ -170,6 +170,7 @@ class PreparedPlan(Prepared):
         self._images: dict[int, Any] = {}
         self._timed: dict[tuple[int, int], list[Bound]] = {}
         self._last = self._turn = 0
+        self._calls: list[list[list[Bound]]] = []
         self._kept: Kept | None = None
         try:
             self._allocate()
@@ -277,9 +278,23 @@ class PreparedPlan(Prepared):
         return self._backend._kernel_times(self, sources)
 
     def close(self) -> None:
+        try:
+            self._release()
+        finally:
+            self._free()
+
+    def _release(self) -> None:
+        """Has the cache give up what the calls had it keep."""
+        calls, self._calls = self._calls, []
+        if calls:
+            for i in range(len(self._sources)):
+                for call in self._bound(self._plan.release, i, 0, self.submits):
+                    call()
+
+    def _free(self) -> None:
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}
         distinct |= {id(image): image for image in self._images.values()}
-        self._buffers, self._calls, self._images = [], [], {}
+        self._buffers, self._images = [], {}
         for handle in distinct.values():
             self._backend._free(handle)
         kept, self._kept = self._kept, None

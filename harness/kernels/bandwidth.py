@@ -36,10 +36,10 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         f"stride/{variant.stride}",
         f"bandwidth/{problem.direction}",
     )
-    size, kept = Scalar(problem.size), HINTS[variant.cache_hint].kept(problem, device)
+    size = Scalar(problem.size)
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))
-        return KernelPlan(files=files, macros=macros, launches=(launch,), kept=kept, **_copied(problem))
+        return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))
     items = geometry[0][0] * variant.group_size
     timed, report = (
         PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(stores, "uint32")))
@@ -54,7 +54,6 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         result_dtype=np.dtype(np.uint32),
         result_count=items,
         readback=(report,),
-        kept=kept,
     )
 
 

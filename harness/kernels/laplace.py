@@ -51,7 +51,6 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
         result_dtype=problem.element.numpy,
         result_count=problem.height * problem.pitch,
         per_source=True,
-        kept=HINTS[variant.cache_hint].kept(problem, device),
     )
 
 

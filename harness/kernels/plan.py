@@ -86,9 +86,10 @@ class KernelPlan:
     ``result_count`` elements of ``result_dtype`` from its start. ``per_source``: each source has a result
     buffer of its own. ``initial``: the bytes, repeated, that a buffer holds before each call. ``ring``:
     buffers that take turns; where a launch names one, the next call takes the one after it. ``readback``:
-    launches that fetch the answer and are never timed. ``submission``: how all launches are enqueued.
-    ``copies``: made after the launches, which a plan without ``files`` has none of. ``kept``: the part of the
-    source that the stream is told to keep in the cache.
+    launches that fetch the answer and are never timed. ``release``: launches, on each source, by which the
+    cache gives up what the calls had it keep; made when the plan is done with. ``submission``: how all
+    launches are enqueued. ``copies``: made after the launches, which a plan without ``files`` has none of.
+    ``kept``: the part of the source that the stream is told to keep in the cache.
     """
 
     files: tuple[str, ...]
@@ -101,6 +102,7 @@ class KernelPlan:
     result_location: ResultLocation = "device"
     per_source: bool = False
     readback: tuple[PlannedLaunch, ...] = ()
+    release: tuple[PlannedLaunch, ...] = ()
     initial: Mapping[str, bytes] = field(default_factory=dict)
     ring: tuple[str, ...] = ()
     submission: LaunchVariant = field(default_factory=LaunchVariant)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.devices import DeviceInfo
 from harness.kernels import bandwidth, laplace, reduction
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.plan import KernelPlan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants.axes import (
@@ -24,6 +25,12 @@ def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
         TypeError: if the variant is not of the problem's kind.
     """
     device = device.in_dialect(getattr(variant, "dialect", "vendor"))
+    hint = HINTS[getattr(variant, "cache_hint", "none")]
+    return hint.told(_plan(problem, variant, device), problem, device)
+
+
+def _plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
+    """The plan without what a hint to the cache asks for beside the kernel."""
     if isinstance(problem, Reduction) and isinstance(variant, ReductionVariant):
         return reduction.plan(problem, variant, device)
     if isinstance(problem, Laplace) and isinstance(variant, LaplaceVariant):

@@ -19,8 +19,7 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> K
     groups = num_groups(problem.size, variant, device)
     finished = FINISHES[variant.finish].plan(problem, variant, groups)
     files = (*_files(problem, variant, device), *finished.files, "reduction/reduce")
-    kept = HINTS[variant.cache_hint].kept(problem, device)
-    return replace(finished, files=files, macros=_macros(problem, variant, device), kept=kept)
+    return replace(finished, files=files, macros=_macros(problem, variant, device))
 
 
 def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ MACROS: Final[Mapping[str, str]] = {
     "HIGHEST": "the greatest value of ELEMENT",
     "TOTAL": "the type of a sum",
     "KEPT_SIXTEENTHS": "sixteenths of the source's lines that the L2 cache is to keep",
+    "GIVES_UP_OTHERS": "1 where the L2 cache is to give the other lines up first, else 0",
     "VECTOR_WIDTH": "components of a vector",
     "VECTOR_BYTES": "bytes of a vector in memory",
     "LOADS_IN_FLIGHT": "vectors that a work-item loads before it uses the first",

@@ -1,6 +1,6 @@
 // Loads of which the L2 cache keeps KEPT_SIXTEENTHS sixteenths of the lines, the same in each call, and gives up the
-// others first; stores that it gives up first. A source larger than the cache, read over and over, would else push out
-// each line before it is read again.
+// others first with GIVES_UP_OTHERS, else as it does without a hint; stores that it gives up first. A source larger
+// than the cache, read over and over, would else push out each line before it is read again.
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) (*(from))
@@ -11,15 +11,21 @@
 #define LOAD_POLICY_INPUT , "l"(resident_policy())
 // end differs
 
+#if GIVES_UP_OTHERS
+#define OTHERS "L2::evict_first"
+#else
+#define OTHERS "L2::evict_unchanged"
+#endif
+
 inline ulong resident_policy(void) {
   ulong policy;
 #if KEPT_SIXTEENTHS
   // The hardware counts in sixteenths and rounds up.
-  asm("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %0, %1;"
+  asm("createpolicy.fractional.L2::evict_last." OTHERS ".b64 %0, %1;"
       : "=l"(policy)
       : "f"((KEPT_SIXTEENTHS - 0.25f) / 16));
 #else
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm("createpolicy.fractional." OTHERS ".b64 %0, 1.0;" : "=l"(policy));
 #endif
   return policy;
 }

@@ -120,7 +120,7 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
     device, options = TARGETS[target]
     made = plan(problem, variant, device)
     assembly = run((CLANG or "", *options, *OPTIONS), assemble("cl", made.files, made.macros))
-    for launch in (*made.launches, *made.readback):
+    for launch in (*made.launches, *made.readback, *made.release):
         assert re.search(rf"\b{launch.kernel}\b", assembly)
     if target == "NVIDIA":
         if not ptxas():

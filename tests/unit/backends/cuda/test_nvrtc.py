@@ -45,7 +45,7 @@ def compiles(problem: Problem, variant: Variant, capability: tuple[int, int]) ->
     compiled = nvrtc.compile_source(assemble("cu", made.files, made.macros), capability)
     assert compiled.log == ""
     assert compiled.cubin[:4] == b"\x7fELF"
-    for launch in (*made.launches, *made.readback):
+    for launch in (*made.launches, *made.readback, *made.release):
         assert f".text.{launch.kernel}\0".encode() in compiled.cubin
     return compiled.cubin
 
