@@ -165,6 +165,8 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
     hint = default_hint(problem, _LOAD_BYTES, device)
     pixels = _pixels(problem, hint, device)
+    if pixels == "async_tile":
+        hint = "none"
     groups = _filter_groups(problem, hint, pixels, device)
     variant = LaplaceVariant(
         border_code="mapped",
@@ -216,12 +218,13 @@ def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:
     On an H200 up to a quarter faster where pixels outside are constants, and up to an eighth for bytes, of
     which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
     slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
-    some masks, and groups that take tiles in turn then do not all run at a time: up to a half slower
-    (h200-filters-registers).
+    some masks of several channels, but for the border constant; groups that take tiles in turn then do not
+    all run at a time, and it is up to a third slower (sweep-interior-opencl).
     """
     gains = problem.border == "constant" or problem.element.itemsize == 1
-    fits = groups == PER_PROBLEM or api(device) == "CUDA"
-    return "specialized" if gains and fits else "general"
+    fits = problem.border == "constant" or problem.channels == 1
+    in_turn = groups != PER_PROBLEM and api(device) != "CUDA"
+    return "specialized" if gains and (fits or not in_turn) else "general"
 
 
 def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:
@@ -231,7 +234,8 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     cache is to keep the source and the result goes past it, but for smaller ones; from memory up to 6 %
     slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
     """
-    in_turn = hint != "none" and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
+    goes_past = hint in ("streaming", "streaming_stores")
+    in_turn = goes_past and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
     takes_many_registers = pixels == "aligned" and problem.element.itemsize == _NARROW
     if not in_turn or takes_many_registers:
         return PER_PROBLEM

@@ -12,6 +12,7 @@ from backends.base import Backend
 from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
 from backends.errors import Unsupported
 from harness.devices import DeviceArray
+from harness.kernels.plan import PlannedLaunch, Source
 from harness.kernels.planner import plan
 from harness.problems import Reduction
 
@@ -63,6 +64,36 @@ def test_each_launch_is_told_of_its_source(own_backend: Backend, monkeypatch: py
     assert listener.told[0] == (2, 0.5)
     assert listener.told.count("free") == 1
     assert listener.told[-1] == "free"
+
+
+def test_what_loads_had_the_cache_keep_is_given_up_once_of_each_source(
+    own_backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(own_backend, OwnKernelBackend)
+    bind, made = own_backend._bind, []
+
+    def noted(kernel: Any, launch: PlannedLaunch, arguments: Sequence[Any], submission: Any) -> Bound:
+        bound = bind(kernel, launch, arguments, submission)
+
+        def called() -> Any:
+            made.append((launch.kernel, arguments[0]))
+            return bound()
+
+        return called
+
+    monkeypatch.setattr(own_backend, "_bind", noted)
+    # In place of the kernel that does it, which is PTX.
+    planned = plan(PROBLEM, own_backend.default_variant(PROBLEM), own_backend.device)
+    gives_up = PlannedLaunch("empty", (1,), (1,), (Source(),))
+    planned = replace(planned, files=(*planned.files, "empty"), release=(gives_up,))
+    sources = [own_backend.upload(PROBLEM.pack(PROBLEM.make_source(seed))) for seed in (1, 2)]
+    with PreparedPlan(own_backend, PROBLEM, planned, sources) as ready:
+        ready.enqueue(1)
+        assert "empty" not in {kernel for kernel, _ in made}
+    given_up = [source for kernel, source in made if kernel == "empty"]
+    assert given_up == [source.handle for source in sources]
+    ready.close()
+    assert len(made) == 1 + len(ready.launches) + 1
 
 
 def test_opencl_has_no_way_to_tell(own_backend: Backend) -> None:

@@ -1,5 +1,13 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
+// differs: CUDA's compiler would issue some loads of a channel of bytes after the first use, where corners weigh.
+#if CHANNELS == 1 && VECTOR_BYTES == VECTOR_WIDTH && (CORNER) != 0 && !TILES_IN_TURN
+#define ROWS_ISSUED_FENCE() LOADS_ISSUED_FENCE()
+#else
+#define ROWS_ISSUED_FENCE()
+#endif
+// end differs
+
 __device__ inline void filter_rows(image_t image, STORED *results, int column, int own,
                                    int top PIXELS_PARAMETERS MASK_PARAMETERS) {
   const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);
@@ -11,6 +19,7 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
   loaded_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
   for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k PIXELS_ARGUMENTS);
+  ROWS_ISSUED_FENCE();
 
   // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
   sums_t pending = outer_terms(operands_of(window_at(pixels, row - 1, first)));
