@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.devices import PORTABLE_OPENCL, DeviceInfo
-from harness.kernels.cache_hint import RESIDENT_SHARE, kept_sixteenths
+from harness.kernels.cache_hint import RESIDENT_SHARE, kept_sixteenths, kept_sixteenths_beside
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
@@ -142,8 +142,18 @@ def test_the_part_that_stays_fits_into_the_cache() -> None:
         kept = kept_sixteenths(source, cache)
         assert 0 <= kept <= 16
         assert kept in (0, 16) or source * kept / 16 <= RESIDENT_SHARE * cache < source * (kept + 1) / 16
+        beside = kept_sixteenths_beside(source, cache)
+        # Nearest to a fifth of the cache where the source does not fit.
+        assert beside == kept == 16 or abs(source * beside / 16 - cache / 5) <= source / 32
     assert kept_sixteenths(cache // 2, cache) == 16
     assert kept_sixteenths(10 * cache, cache) == 0
+    assert [kept_sixteenths_beside(part * cache // 8, cache) for part in (4, 5, 8, 16, 64)] == [
+        16,
+        5,
+        3,
+        2,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(
