@@ -286,10 +286,12 @@ class PreparedPlan(Prepared):
     def _release(self) -> None:
         """Has the cache give up what the calls had it keep."""
         calls, self._calls = self._calls, []
-        if calls:
+        if calls and self._plan.release:
             for i in range(len(self._sources)):
                 for call in self._bound(self._plan.release, i, 0, self.submits):
                     call()
+            # Before another process measures.
+            self._backend.synchronize()
 
     def _free(self) -> None:
         distinct = {id(handle): handle for buffers in self._buffers for handle in buffers.values()}

@@ -18,7 +18,7 @@ from typing import Final
 
 from harness.devices import DeviceInfo
 from harness.kernels.geometry import api
-from harness.kernels.plan import KernelPlan, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import axes
 
@@ -99,12 +99,10 @@ class _Resident(_Streaming):
     def told(self, plan: KernelPlan, problem: Problem, device: DeviceInfo) -> KernelPlan:
         if not _kept(problem, device):
             return plan
-        nbytes = problem.source_bytes
-        if isinstance(problem, Laplace):
-            nbytes = problem.height * problem.pitch * problem.element.itemsize
-        groups = -(-nbytes // (_LINE_BYTES * _RELEASE_SIZE))
-        launch = PlannedLaunch("release", (groups,), (_RELEASE_SIZE,), (Source(), Scalar(nbytes)))
-        return replace(plan, files=(*plan.files, "release"), release=(launch,))
+        # What a launch reads comes first: the source, or what an earlier launch made of it.
+        read = dict.fromkeys(launch.arguments[0] for launch in plan.launches)
+        release = tuple(_release(each, _nbytes(each, plan, problem)) for each in read)
+        return replace(plan, files=(*plan.files, "release"), release=release)
 
 
 class _Window(Hint):
@@ -172,6 +170,21 @@ def kept_sixteenths_beside(source_bytes: int, cache_bytes: int) -> int:
     if kept_sixteenths(source_bytes, cache_bytes) == SIXTEENTHS:
         return SIXTEENTHS
     return int(SIXTEENTHS * RESIDENT_BESIDE_SHARE * cache_bytes / max(1, source_bytes) + 0.5)
+
+
+def _release(read: Argument, nbytes: int) -> PlannedLaunch:
+    """The launch that has the lines of so many bytes given up."""
+    groups = -(-nbytes // (_LINE_BYTES * _RELEASE_SIZE))
+    return PlannedLaunch("release", (groups,), (_RELEASE_SIZE,), (read, Scalar(nbytes)))
+
+
+def _nbytes(read: Argument, plan: KernelPlan, problem: Problem) -> int:
+    """The size of what a launch reads."""
+    if isinstance(read, Buffer):
+        return plan.buffers[read.name]
+    if isinstance(problem, Laplace):
+        return problem.height * problem.pitch * problem.element.itemsize
+    return problem.source_bytes
 
 
 def _kept(problem: Problem, device: DeviceInfo) -> int:
