@@ -90,7 +90,8 @@ class _Resident(_Streaming):
             yield from super().violations(vector_bytes, dtype, device)
 
     def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
-        # Where nothing is written the cache is the source's alone: what is not kept only gets in the way.
+        # Reductions and copies are faster where the other lines go first, filters where these are left alone
+        # (reports/examples, h200-kept-lines.txt).
         return {
             "KEPT_SIXTEENTHS": _kept(problem, device),
             "GIVES_UP_OTHERS": int(not isinstance(problem, Laplace)),
