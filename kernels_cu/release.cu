@@ -1,9 +1,6 @@
 // Has the L2 cache give up what loads with the hint `resident` had it keep of `length` bytes: it treats their lines as
 // those of other loads from now on. Else later kernels that read the same source would find them there.
 
-#define LINE_BYTES 128
-#define RELEASE_SIZE 256
-
 extern "C" __global__ void release(const uint *source, const ulong length) {
   const ulong item = (ulong)blockIdx.x * RELEASE_SIZE + threadIdx.x;
   if ((item + 1) * LINE_BYTES <= length) {

@@ -103,7 +103,8 @@ class _Resident(_Streaming):
         # What a launch reads comes first: the source, or what an earlier launch made of it.
         read = dict.fromkeys(launch.arguments[0] for launch in plan.launches)
         release = tuple(_release(each, _nbytes(each, plan, problem)) for each in read)
-        return replace(plan, files=(*plan.files, "release"), release=release)
+        macros = {**plan.macros, "RELEASE_SIZE": _RELEASE_SIZE, "LINE_BYTES": _LINE_BYTES}
+        return replace(plan, files=(*plan.files, "release"), macros=macros, release=release)
 
 
 class _Window(Hint):

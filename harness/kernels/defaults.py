@@ -166,6 +166,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     hint = default_hint(problem, _LOAD_BYTES, device)
     pixels = _pixels(problem, hint, device)
     if pixels == "async_tile":
+        # Copies into local memory carry no hint.
         hint = "none"
     groups = _filter_groups(problem, hint, pixels, device)
     variant = LaplaceVariant(
@@ -222,9 +223,8 @@ def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:
     all run at a time, and it is up to a third slower (sweep-interior-opencl).
     """
     gains = problem.border == "constant" or problem.element.itemsize == 1
-    fits = problem.border == "constant" or problem.channels == 1
-    in_turn = groups != PER_PROBLEM and api(device) != "CUDA"
-    return "specialized" if gains and (fits or not in_turn) else "general"
+    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels == 1
+    return "specialized" if gains and (fits or groups == PER_PROBLEM) else "general"
 
 
 def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:

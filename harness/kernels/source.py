@@ -27,6 +27,8 @@ MACROS: Final[Mapping[str, str]] = {
     "HIGHEST": "the greatest value of ELEMENT",
     "TOTAL": "the type of a sum",
     "KEPT_SIXTEENTHS": "sixteenths of the source's lines that the L2 cache is to keep",
+    "RELEASE_SIZE": "work-items of a group that has lines given up",
+    "LINE_BYTES": "bytes of a line of the L2 cache",
     "GIVES_UP_OTHERS": "1 where the L2 cache is to give the other lines up first, else 0",
     "VECTOR_WIDTH": "components of a vector",
     "VECTOR_BYTES": "bytes of a vector in memory",

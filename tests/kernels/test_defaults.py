@@ -147,13 +147,8 @@ def test_the_part_that_stays_fits_into_the_cache() -> None:
         assert beside == kept == 16 or abs(source * beside / 16 - cache / 5) <= source / 32
     assert kept_sixteenths(cache // 2, cache) == 16
     assert kept_sixteenths(10 * cache, cache) == 0
-    assert [kept_sixteenths_beside(part * cache // 8, cache) for part in (4, 5, 8, 16, 64)] == [
-        16,
-        5,
-        3,
-        2,
-        0,
-    ]
+    for eighths, sixteenths in ((4, 16), (5, 5), (8, 3), (16, 2), (64, 0)):
+        assert kept_sixteenths_beside(eighths * cache // 8, cache) == sixteenths
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def emulated(problem: Problem, variant: Variant, target: Target, host: Array, fo
         **{name: each.ctypes.data for name, each in buffers.items()},
     }
     program = _Program(path)
-    for launch in (*made.launches, *made.readback, *made.release):
+    for launch in (*made.launches, *made.readback):
         program.run(launch, handles, ARCHITECTURES[target.architecture])
     for name, each in buffers.items():
         assert (each[made.buffers[name] :] == POISON).all(), f"{name}: written past its end"
