@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
-from harness.kernels.filter_values import PIXELS
+from harness.kernels.filter_values import HALVES_CAPABILITY, PIXELS
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
@@ -27,6 +27,7 @@ from harness.variants.axes import (
     LaunchVariant,
     Pixels,
     ReductionVariant,
+    Stencil,
     Variant,
     group_items,
 )
@@ -171,7 +172,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     groups = _filter_groups(problem, hint, pixels, device)
     variant = LaplaceVariant(
         border_code="mapped",
-        stencil="paired" if problem.dtype == "uint8" else "symmetric",
+        stencil=_stencil(problem, device),
         vector_width=_LOAD_BYTES // problem.element.itemsize,
         rows_per_item=4,
         loads_in_flight=1 if pixels == "async_tile" else 4,
@@ -211,6 +212,13 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     if copies and itemsize >= _NARROW and not stays:
         return "async_tile"
     return "aligned" if itemsize <= _NARROW else "global"
+
+
+def _stencil(problem: Laplace, device: DeviceInfo) -> Stencil:
+    """How sums are computed: of bytes in pairs, and these in half precision where the device can."""
+    if problem.dtype != "uint8":
+        return "symmetric"
+    return "halves" if device.ptx >= HALVES_CAPABILITY else "paired"
 
 
 def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:

@@ -28,6 +28,8 @@ _SECTOR_BYTES: Final = 32
 """Which a GPU's cache delivers at a time."""
 _MOST_PAIRED: Final = 32
 """Bytes that become OpenCL C's widest vector of pairs."""
+HALVES_CAPABILITY: Final = 80
+"""The first of NVIDIA's GPUs whose instructions on two halves can also replace negative results by 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ class _Symmetric(FilterValue):
             )
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
-        return Part(files=("laplace/terms",))
+        return Part(files=("laplace/terms", "laplace/three_rows"))
 
 
 class _Packed(_Symmetric):
@@ -279,7 +281,31 @@ class _Paired(_Symmetric):
             yield f"{variant.vector_width} elements, not {WORD_BYTES} to {_MOST_PAIRED}, that it takes apart"
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
-        return replace(super().part(variant, problem, device), macros={"KEEPS_WORDS": 1})
+        part = super().part(variant, problem, device)
+        return replace(part, needed=("laplace/pairs",), macros={"KEEPS_WORDS": 1})
+
+
+class _Halves(_Paired):
+    """Sums of bytes as halves, of which the kernel's file says why they are exact."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if device.ptx < HALVES_CAPABILITY:
+            yield f"sums in half precision are PTX for sm_{HALVES_CAPABILITY}, which the device does not take"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
+        part = super().part(variant, problem, device)
+        centre, edge, corner = problem.coefficients
+        # Of the pixel itself; where all neighbours weigh the same, the row's sum has it once already.
+        own = centre - edge if edge == corner else centre
+        weights = {"OUTER_HALVES": _two_halves(edge or corner), "OWN_HALVES": _two_halves(own)}
+        return replace(part, files=("laplace/three_rows",), macros={**part.macros, **weights})
+
+
+def _two_halves(weight: int) -> str:
+    """A word of two halves (IEEE binary16), each a weight of a mask."""
+    bits = int(np.float16(weight).view(np.uint16))
+    return f"0x{bits << 16 | bits:08x}u"
 
 
 STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
@@ -288,6 +314,7 @@ STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
     "symmetric": _Symmetric(),
     "packed": _Packed(),
     "paired": _Paired(),
+    "halves": _Halves(),
 }
 
 

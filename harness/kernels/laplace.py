@@ -72,6 +72,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         *parts["pixels"].needed,
         f"laplace/pixels/{variant.pixels}",
         "laplace/results",
+        *parts["stencil"].needed,
         f"laplace/stencil/{variant.stencil}",
         *parts["stencil"].files,
         f"laplace/scheme/{variant.scheme}",

@@ -46,6 +46,8 @@ MACROS: Final[Mapping[str, str]] = {
     "CENTRE": "the mask's weight of the pixel itself",
     "EDGE": "the mask's weight of the four nearest neighbours",
     "CORNER": "the mask's weight of the four diagonal neighbours",
+    "OUTER_HALVES": "the weight of the neighbours above and below, twice as a half in a word",
+    "OWN_HALVES": "what is left of a pixel's own weight where its row is added, likewise",
     "CHANNELS": "elements of a pixel",
     "BORDER_VALUE": "the value of pixels outside",
     "KEEPS_WORDS": "1 where what an item sees of a row stays in words as stored, else 0",

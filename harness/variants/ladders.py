@@ -145,7 +145,8 @@ LADDERS: dict[str, Ladder] = {
         Ladder(
             "jia2012",
             "from nine global reads a pixel to constant and local memory, no branches, vectors and unrolling",
-            "jia2012, table 1, then this harness: symmetry, rows, 16-byte loads, pairs of sums, the interior",
+            "jia2012, table 1, then this harness: symmetry, rows, 16-byte loads, pairs, the interior, "
+            "half precision",
             _climb(
                 LaplaceVariant(scheme="per_pixel", stencil="nine_terms", mask_memory="global"),
                 ("mask_memory", "constant"),
@@ -168,6 +169,7 @@ LADDERS: dict[str, Ladder] = {
                 # Last, for only bytes can take it; most of their items meet no border.
                 ("stencil", "paired"),
                 ("interior", "specialized"),
+                ("stencil", "halves"),
             ),
         ),
         Ladder(

@@ -1,5 +1,6 @@
 // What a row adds to the results of three rows, by the mask's symmetry. It uses, of the stencil's file, operands_t,
-// sums_t, EACH_SUM, AS_SUM (a weight as the type of sums) and CENTRE_TERM (what pixels add to their own results).
+// sums_t, results_of_sums, EACH_SUM, AS_SUM (a weight as the type of sums) and CENTRE_TERM (what pixels add to their
+// own results).
 
 // Whether all eight neighbours weigh the same. Then three pixels of a row are added once for all three rows of
 // results. Not of floating point, where the pixel itself must not be added and taken away again.
@@ -24,13 +25,14 @@ __device__ inline sums_t outer_terms(operands_t row) {
   return sum;
 }
 
-// What a row adds to the results of its own row.
-__device__ inline sums_t inner_terms(operands_t row) {
-  sums_t sum;
+// What a row adds to the results of its own row. outer: its outer_terms.
+__device__ inline sums_t inner_terms(operands_t row, sums_t outer) {
 #if IS_BOX
-  sum = outer_terms(row);
-  EACH_SUM COMPONENT(sum) += CENTRE_TERM((CENTRE - EDGE), COMPONENT(row.own.vector));
-#elif EDGE == 0
+  EACH_SUM COMPONENT(outer) += CENTRE_TERM((CENTRE - EDGE), COMPONENT(row.own.vector));
+  return outer;
+#else
+  sums_t sum;
+#if EDGE == 0
   EACH_SUM COMPONENT(sum) = CENTRE_TERM(CENTRE, COMPONENT(row.own.vector));
 #else
   EACH_SUM COMPONENT(sum) =
@@ -38,13 +40,18 @@ __device__ inline sums_t inner_terms(operands_t row) {
       AS_SUM(EDGE) * (COMPONENT(row.left.vector) + COMPONENT(row.right.vector));
 #endif
   return sum;
+#endif
 }
 
-#define operands_at(row) operands_of(window_at(pixels, row, load_pixels(pixels, row PIXELS_ARGUMENTS)))
-__device__ inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
-  sums_t sum = outer_terms(operands_at(row - 1));
-  const sums_t inner = inner_terms(operands_at(row));
-  const sums_t below = outer_terms(operands_at(row + 1));
-  EACH_SUM COMPONENT(sum) += COMPONENT(inner) + COMPONENT(below);
-  return sum;
+// The sums of a row of results without what the row below adds. above, outer: outer_terms of the row above and its own.
+__device__ inline sums_t begun_sums(sums_t above, operands_t row, sums_t outer) {
+  const sums_t inner = inner_terms(row, outer);
+  EACH_SUM COMPONENT(above) += COMPONENT(inner);
+  return above;
+}
+
+// The results whose sums are begun. below: outer_terms of the row below.
+__device__ inline results_t finished_results(sums_t sums, sums_t below) {
+  EACH_SUM COMPONENT(sums) += COMPONENT(below);
+  return results_of_sums(sums);
 }

@@ -121,7 +121,9 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
     assert (variant.cache_hint, variant.groups) == (hint, groups)
     assert violations(variant, problem, H200) == []
     elsewhere = default_variant(problem, replace(H200, compute_capability=0))
-    assert elsewhere == replace(variant, cache_hint="none", groups="per_problem", interior="specialized")
+    assert elsewhere == replace(
+        variant, cache_hint="none", groups="per_problem", interior="specialized", stencil="paired"
+    )
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ BESIDE: dict[str, Any] = {
     "output": ("laplacian",),
     "pixels": ("shuffle", "aligned", "async_tile"),
     "border_code": ("mapped",),
-    "stencil": ("symmetric", "paired"),
+    "stencil": ("symmetric", "paired", "halves"),
     "mask_memory": ("inline",),
     "cache_hint": ("none",),
     "dialect": ("vendor",),

@@ -1,11 +1,8 @@
 // jia2012, basic form: a loop over the mask, which reads each of the nine neighbours by itself. A weight of 0 leaves
 // its pixels out where 0 times them may be NaN.
 
-#define sums_t VECTOR_OF(VALUE)
-#define results_of_sums results_of
-
-inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
-  sums_t sum;
+inline results_t results_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
+  VECTOR_OF(VALUE) sum;
   EACH_COMPONENT COMPONENT(sum) = SPLAT(VALUE, 0);
 #pragma unroll 1
   for (int down = 0; down < 3; ++down) {
@@ -17,5 +14,5 @@ inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS)
       EACH_COMPONENT COMPONENT(sum) += weight * COMPONENT(neighbour);
     }
   }
-  return sum;
+  return results_of(sum);
 }

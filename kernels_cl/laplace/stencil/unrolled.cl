@@ -1,9 +1,6 @@
 // jia2012, unrolled: the nine terms one after the other. A weight of 0 leaves its pixels out where 0 times them may be
 // NaN.
 
-#define sums_t VECTOR_OF(VALUE)
-#define results_of_sums results_of
-
 #define ADD_TERM(down, along)                                                              \
   if (SATURATES || WEIGHT(3 * (down) + (along)) != 0) {                                    \
     const VECTOR_OF(VALUE) neighbour =                                                     \
@@ -11,8 +8,8 @@
     EACH_COMPONENT COMPONENT(sum) += WEIGHT(3 * (down) + (along)) * COMPONENT(neighbour);  \
   }
 
-inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
-  sums_t sum;
+inline results_t results_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
+  VECTOR_OF(VALUE) sum;
   EACH_COMPONENT COMPONENT(sum) = SPLAT(VALUE, 0);
   ADD_TERM(0, 0)
   ADD_TERM(0, 1)
@@ -23,5 +20,5 @@ inline sums_t sum_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS)
   ADD_TERM(2, 0)
   ADD_TERM(2, 1)
   ADD_TERM(2, 2)
-  return sum;
+  return results_of(sum);
 }

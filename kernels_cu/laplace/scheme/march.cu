@@ -21,26 +21,23 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
   for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_pixels(pixels, row + 1 + k PIXELS_ARGUMENTS);
   ROWS_ISSUED_FENCE();
 
-  // `pending` is the next result without the row below it, `above` what that row's upper neighbour adds.
-  sums_t pending = outer_terms(operands_of(window_at(pixels, row - 1, first)));
+  // `pending` are the sums of the next row of results, without what the row below it adds.
+  const sums_t above = outer_terms(operands_of(window_at(pixels, row - 1, first)));
   operands_t neighbours = operands_of(window_at(pixels, row, second));
-  sums_t above = outer_terms(neighbours);
-  sums_t inner = inner_terms(neighbours);
-  EACH_SUM COMPONENT(pending) += COMPONENT(inner);
+  sums_t outer = outer_terms(neighbours);
+  sums_t pending = begun_sums(above, neighbours, outer);
 
 #pragma unroll 1
   for (int done = 0; done < ROWS_PER_ITEM; done += LOADS_IN_FLIGHT) {
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k, ++row) {
       neighbours = operands_of(window_at(pixels, row + 1, loaded[k]));
-      const sums_t outer = outer_terms(neighbours);
-      inner = inner_terms(neighbours);
-      EACH_SUM COMPONENT(pending) += COMPONENT(outer);
-      const results_t result = results_of_sums(pending);
-      EACH_SUM COMPONENT(pending) = COMPONENT(above) + COMPONENT(inner);
-      above = outer;
+      const sums_t below = outer_terms(neighbours);
+      const results_t result = finished_results(pending, below);
+      pending = begun_sums(outer, neighbours, below);
+      outer = below;
       if (has_row(image, row) && has_results) {
-        store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+        store_words(results + (ulong)(uint)row * image.pitch + column, 0, result.words);
       }
     }
     if (done + LOADS_IN_FLIGHT >= ROWS_PER_ITEM || !has_row(image, row)) return;

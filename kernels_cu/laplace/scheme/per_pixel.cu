@@ -7,7 +7,7 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
 #pragma unroll 1
   for (int row = top; row < top + ROWS_PER_ITEM; ++row) {
     if (!has_row(image, row)) return;
-    const results_t result = results_of_sums(sum_at(pixels, row PIXELS_ARGUMENTS MASK_ARGUMENTS));
-    if (has_results) store_words(results + (ulong)row * image.pitch + column, 0, result.words);
+    const results_t result = results_at(pixels, row PIXELS_ARGUMENTS MASK_ARGUMENTS);
+    if (has_results) store_words(results + (ulong)(uint)row * image.pitch + column, 0, result.words);
   }
 }
