@@ -11,7 +11,7 @@ import pytest
 from backends import Backend
 from harness.kernels.defaults import default_variant
 from harness.problems import BORDERS, MASKS, OUTPUTS, Laplace
-from harness.variants.axes import LaplaceVariant, label
+from harness.variants.axes import LaplaceVariant, Stencil, label
 from harness.variants.ladders import LADDERS
 from tests.support.checks import Point, pairwise, require, spelled
 from tests.support.compiling import NVIDIA
@@ -46,6 +46,19 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
     for height, columns in edge_sizes(width):
         problem = problem_of(point | {"dtype": "uint8"}, height, columns, 200)
         check(own_backend, problem, variant, problem.make_source(seed=columns))
+
+
+@pytest.mark.parametrize("stencil", ["paired", "halves"])
+@pytest.mark.parametrize("mask", ["eight_negated", "diagonal"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_pairs_at_the_corners_of_a_constant_border(
+    own_backend: Backend, channels: int, mask: str, stencil: Stencil
+) -> None:
+    """Above and below the image all bytes of a word are the border's, of which a neighbour is one."""
+    variant = LaplaceVariant(border_code="mapped", stencil=stencil, vector_width=16)
+    for output in OUTPUTS:
+        problem = Laplace(mask, "constant", output, "uint8", 2, 35, channels, 200)
+        check(own_backend, problem, variant, problem.make_source(seed=channels))
 
 
 @pytest.mark.parametrize(
