@@ -1,6 +1,6 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
-// differs: CUDA's compiler would issue some loads of a channel of bytes late, where corners weigh, but not as 1.
+// differs: CUDA's compiler would issue some loads of one channel late, where corners weigh (of bytes other than 1).
 #define ROWS_ISSUED_FENCE()
 // end differs
 

@@ -1,7 +1,7 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
-// differs: CUDA's compiler would issue some loads of a channel of bytes late, where corners weigh, but not as 1.
-#if CHANNELS == 1 && VECTOR_BYTES == VECTOR_WIDTH && (CORNER) != 0 && (CORNER) != 1 && !TILES_IN_TURN
+// differs: CUDA's compiler would issue some loads of one channel late, where corners weigh (of bytes other than 1).
+#if CHANNELS == 1 && (CORNER) != 0 && (!SATURATES || (VECTOR_BYTES == VECTOR_WIDTH && (CORNER) != 1)) && !TILES_IN_TURN
 #define ROWS_ISSUED_FENCE() LOADS_ISSUED_FENCE()
 #else
 #define ROWS_ISSUED_FENCE()
