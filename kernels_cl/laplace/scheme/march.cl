@@ -1,7 +1,11 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
-// differs: CUDA's compiler would issue some loads of one channel late, where corners weigh (of bytes other than 1).
+// differs: loads are issued late by CUDA's compiler where corners weigh, by NVIDIA's of OpenCL for tiles in turn.
+#if TILES_IN_TURN
+#define ROWS_ISSUED_FENCE() LOADS_ISSUED_FENCE()
+#else
 #define ROWS_ISSUED_FENCE()
+#endif
 // end differs
 
 inline void filter_rows(image_t image, __global STORED *results, int column, int own,
