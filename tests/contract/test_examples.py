@@ -29,7 +29,9 @@ ROW = re.compile(
 ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
 FAILED = {"h200-jia2012.jsonl.xz": {("cupy", "no answer within 60 s")}}
 """What failed in a recorded run: the backend, and why. Nothing was wrong in any."""
-RESULTS = (ROOT / "docs" / "results-h200.md").read_text(encoding="utf-8")
+RESULTS, H100 = (
+    (ROOT / "docs" / f"results-{device}.md").read_text(encoding="utf-8") for device in ("h200", "h100")
+)
 
 
 def test_the_table_names_every_run_and_no_other() -> None:
@@ -71,9 +73,9 @@ def test_what_was_run_can_be_run_again(path: Path) -> None:
 
 
 @cache
-def opencl_against_cuda() -> Any:
-    """The comparison of the main run."""
-    return comparisons(table("h200-quick"))[0]
+def opencl_against_cuda(name: str) -> Any:
+    """The comparison of a run."""
+    return comparisons(table(name))[0]
 
 
 CASE = re.compile(
@@ -88,19 +90,20 @@ LAPLACE = ("laplacian four reflect_101", "C1")
 def cases() -> list[Any]:
     """The rows of the tables of single cases."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = [list(CASE.finditer(text)) for text in (readme, RESULTS)]
+    found = [list(CASE.finditer(text)) for text in (readme, RESULTS, H100)]
     assert all(len(rows) == 6 for rows in found)
+    names = {"README": "h200-quick", "results": "h200-quick", "H100": "h100-quick"}
     return [
-        pytest.param(row, id=f"{document} {row['op']} {row['type']} {row['size']}")
-        for document, rows in zip(("README", "results"), found, strict=True)
+        pytest.param(name, row, id=f"{document} {row['op']} {row['type']} {row['size']}")
+        for (document, name), rows in zip(names.items(), found, strict=True)
         for row in rows
     ]
 
 
-@pytest.mark.parametrize("row", cases())
-def test_the_figures_of_a_case_are_the_recorded_ones(row: re.Match[str]) -> None:
+@pytest.mark.parametrize(("name", "row"), cases())
+def test_the_figures_of_a_case_are_the_recorded_ones(name: str, row: re.Match[str]) -> None:
     op, channels = LAPLACE if row["op"] == "Laplace" else (row["op"], "")
-    pairs, rows = opencl_against_cuda().fastest, table("h200-quick")
+    pairs, rows = opencl_against_cuda(name).fastest, table(name)
     wanted = {"op": op, "type": row["type"] + channels, "size": row["size"]}
     (pair,) = pairs[(pairs[list(wanted)] == pd.Series(wanted)).all(axis=1)].itertuples()
     case = rows[(rows["problem"] == pair.problem) & (rows["backend"] == "opencl")].iloc[0]
@@ -111,9 +114,12 @@ def test_the_figures_of_a_case_are_the_recorded_ones(row: re.Match[str]) -> None
     assert row["verdict"] == pair.verdict
 
 
+@pytest.mark.parametrize(
+    ("run", "document"), [("h200-quick", RESULTS), ("h100-quick", H100)], ids=["h200", "h100"]
+)
 @pytest.mark.parametrize(("place", "name"), [(0, "reductions"), (1, "Laplace filters")])
-def test_the_ratios_in_the_mean_are_the_recorded_ones(place: int, name: str) -> None:
-    summary = opencl_against_cuda().summaries()[place]
+def test_the_ratios_in_the_mean_are_the_recorded_ones(place: int, name: str, run: str, document: str) -> None:
+    summary = opencl_against_cuda(run).summaries()[place]
     counts = {word: dict(summary.verdicts).get(word, 0) for word in VERDICTS}
     cells = [
         *(f"{mean:.2f}" for _, mean in summary.by_size),
@@ -121,7 +127,7 @@ def test_the_ratios_in_the_mean_are_the_recorded_ones(place: int, name: str) -> 
         *(f"{value:.3f}" for value in (summary.lowest, summary.highest)),
         *(str(counts[word]) for word in ("same", "ambiguous", "faster", "slower")),
     ]
-    assert f"\n| {name} | {' | '.join(cells)} |\n" in RESULTS
+    assert f"\n| {name} | {' | '.join(cells)} |\n" in document
 
 
 def test_the_ratios_by_clock_are_the_recorded_ones() -> None:

@@ -13,6 +13,7 @@ from tests.support.figures import (
     aligned,
     caches,
     filters,
+    h100,
     interior,
     kernels,
     libraries,
@@ -24,7 +25,20 @@ from tests.support.figures import (
 )
 from tests.support.recorded import ROOT, normalised
 
-TOPICS = (verdicts, portable, limits, caches, libraries, studies, kernels, filters, interior, aligned, tiles)
+TOPICS = (
+    verdicts,
+    portable,
+    limits,
+    caches,
+    libraries,
+    studies,
+    kernels,
+    filters,
+    interior,
+    aligned,
+    tiles,
+    h100,
+)
 FIGURES: list[Figure] = [
     *(sentence for topic in TOPICS for sentence in topic.SENTENCES),
     *(row for topic in TOPICS for row in topic.ROWS),

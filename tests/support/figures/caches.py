@@ -120,11 +120,6 @@ SENTENCES: list[Figure] = [
         kept_lines,
     ),
     (
-        "README.md",
-        "OpenCL is slower in {} filters of `quick`, by up to {:.1f} % (",
-        lambda: todays()[2:],
-    ),
-    (
         RESULTS,
         "at 6a74884, {} to {} contexts)",
         lambda: contexts("h200-quick-kept")[:2],
