@@ -62,8 +62,9 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     device = name if name == physical else f"{name} ({physical})"
     shares = list(_shares(rows))
     if not found:
-        backends = _listed(rows["backend"].drop_duplicates())
-        answer = f"Nothing to compare: {backends} alone was measured here."
+        backends = rows["backend"].drop_duplicates()
+        alone = "alone was" if len(backends) == 1 else "alone were"
+        answer = f"Nothing to compare: {_listed(backends)} {alone} measured here."
         return Headline(device, physical, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found

@@ -330,3 +330,9 @@ def test_gpu_and_processor_are_told_apart() -> None:
         devices=(device("opencl"), device("cuda"), device("opencv", physical="cpu")),
     )
     assert len(headlines(frame(alone), comparisons(frame(alone)))) == 2, "a library alone is told"
+    both = run_of(
+        *(record(name, reduction(), 1e-6) for name in ("numpy", "opencv")),
+        devices=(device("numpy", physical="cpu"), device("opencv", physical="cpu")),
+    )
+    (told,) = headlines(frame(both), [])
+    assert told.answer == "Nothing to compare: numpy and opencv alone were measured here."
