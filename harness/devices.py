@@ -27,7 +27,7 @@ PORTABLE_OPENCL: Final[dict[str, Any]] = {
 sub-group needs no barriers, so that its width is of no use.
 """
 
-KnownDeviation = Literal["nan", "nan_count", "subnormal", "extreme", "infinity"]
+KnownDeviation = Literal["nan", "nan_count", "subnormal", "extreme", "infinity", "overflow"]
 """A kind of special value on which a library's answer may differ from the problem's definition."""
 
 

@@ -25,7 +25,7 @@ class OpenCvBackend(HostBackend):
     version: ClassVar[str] = cv2.__version__
 
     def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
-        return nan_in_extremes(problem) | opencv_calls.nan_in_counts(problem)
+        return nan_in_extremes(problem) | opencv_calls.known_deviations(problem)
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         arrays = [source.handle for source in sources]

@@ -141,6 +141,22 @@ def test_a_library_that_departs_may_not_answer_anything(
             check_reduction(backend, op, array)
 
 
+@pytest.mark.parametrize(
+    ("size", "off", "is_allowed"),
+    [(2**16 + 1, 2**32, True), (2**16 + 1, 2**31, False), (2**16 + 1, 0, True), (2**16, 2**32, False)],
+)
+def test_a_sum_that_overflows_is_right_in_its_lower_32_bits(
+    monkeypatch: pytest.MonkeyPatch, size: int, off: int, is_allowed: bool
+) -> None:
+    array = np.full(size, -(2**15), np.int16)
+    backend = departing(monkeypatch, "overflow", np.int64(array.sum(dtype=np.int64) + off))
+    if is_allowed:
+        check_reduction(backend, "sum", array)
+    else:
+        with pytest.raises(AssertionError, match="sum"):
+            check_reduction(backend, "sum", array)
+
+
 def test_a_mean_propagates_nan_in_every_library() -> None:
     assert nan_in_extremes(Reduction("min", "float32", (3,))) == {"nan"}
     for op, dtype in (

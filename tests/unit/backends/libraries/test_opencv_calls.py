@@ -59,7 +59,7 @@ def test_the_function_for_a_mask_that_both_have(
 @pytest.fixture
 def backend() -> Iterator[Backend]:
     """OpenCV on the processor, of which nothing has been found out."""
-    probes = (opencv_calls._sums_exactly, opencv_calls._counts_nan)
+    probes = (opencv_calls._sums_exactly, opencv_calls._counts_nan, opencv_calls._adds_lowest)
     for probe in probes:
         probe.cache_clear()
     with open_backend("opencv") as opened:
@@ -147,6 +147,25 @@ def test_a_count_that_leaves_nan_out_says_so(
         assert not backend.known_deviations(other)
     with backend.prepare(problem, LibraryVariant(), [backend.upload(np.ones(50, dtype))]) as prepared:
         assert "; a NaN may not be counted" in prepared.note
+
+
+@pytest.mark.parametrize("overflows", [False, True])
+def test_a_sum_that_overflows_says_so(
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, overflows: bool
+) -> None:
+    """As by IPP's functions for AVX2: one sum of 2^32 too much."""
+
+    def total(row: Array) -> tuple[float, ...]:
+        is_wrong = overflows and np.count_nonzero(row == -(2**15)) > 2**16
+        return (row.sum(dtype=np.float64) + (2**32 if is_wrong else 0), 0.0, 0.0, 0.0)
+
+    monkeypatch.setattr(cv2, "sumElems", total)
+    problem = Reduction("sum", "int16", (50,))
+    assert backend.known_deviations(problem) == (frozenset({"overflow"}) if overflows else frozenset())
+    for other in (Reduction("min", "int16", (50,)), Reduction("sum", "uint16", (50,))):
+        assert not backend.known_deviations(other)
+    with backend.prepare(problem, LibraryVariant(), [backend.upload(np.ones(50, np.int16))]) as prepared:
+        assert ("lowest value may overflow" in prepared.note) == overflows
 
 
 def test_a_count_with_nan_says_nothing(monkeypatch: pytest.MonkeyPatch, backend: Backend) -> None:
