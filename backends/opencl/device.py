@@ -136,9 +136,11 @@ def describe(backend: str, index: int, device: cl.Device) -> DeviceInfo:
         "opencl_c": device.opencl_c_version,
         "extensions": device.extensions,
     }
-    repaired = repair(device.int_ptr, device.version)
+    repaired = repair(device.int_ptr, device.version, device.platform.version)
     if repaired:
-        details["repaired"] = f"PoCL's compiler does not know this processor; told to treat it as {repaired}"
+        details["repaired"] = (
+            f"PoCL has no functions of its own for this processor; told to treat it as {repaired}"
+        )
     physical = "cpu" if kind == "cpu" else _pci_address(device) or f"opencl:{index}"
     sub_group_width = 1 if kind == "cpu" else _first(device, "warp_size_nv", "wavefront_width_amd")
     is_nvidia = _first(device, "warp_size_nv") > 0

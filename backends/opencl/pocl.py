@@ -1,14 +1,16 @@
-"""A repair for PoCL on processors that its LLVM does not know.
+"""A repair for PoCL on processors whose name keeps its built-in functions from being inlined.
 
 PoCL takes the name of the processor from LLVM. An LLVM older than the processor answers "generic", which
 clang then refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049): no kernel builds. Or it
 answers with the name of an older relative, such as znver3 for a Zen 4: kernels are then compiled without
 AVX-512 and linked with PoCL's built-in functions for AVX-512, which pass vectors in other registers: wrong
-results and crashes of the compiler. The PoCL that pyopencl's wheels bundle (3.0 with LLVM 14) does so on most
-processors newer than 2022. There is no setting for it, so the name is replaced in PoCL's device record, by
-that of the processor for which PoCL's own built-in functions were compiled, if its features are all there.
-Under a lesser name, such as the x86-64 levels of the psABI, no built-in is inlined, as its features are more
-than those of the kernel: each min or convert of a vector becomes a call, four to seven times as slow.
+results and crashes of the compiler. Or the name is right, but LLVM inlines no function that was compiled for
+haswell, as for every Zen up to the third: each min or convert of a vector becomes a call, four to eight times
+as slow.
+
+PoCL that is built for many processors (DISTRO in its version) has its built-in functions for one processor of
+each class. From 3.1 on it compiles kernels under that one's name. The PoCL that pyopencl's wheels bundle (3.0
+with LLVM 14) does not, and there is no setting for it, so the name is replaced in PoCL's device record.
 """
 
 from __future__ import annotations
@@ -31,27 +33,20 @@ _NAMES = (
 """LLVM's names of the processors for which PoCL's built-in functions are compiled, the most able first, with
 the features that LLVM uses of each by itself.
 """
-_WITH_AVX512 = {
-    "knl",
-    "knm",
-    "skylake-avx512",
-    "cascadelake",
-    "cooperlake",
-    "cannonlake",
-    "icelake-client",
-    "icelake-server",
-    "rocketlake",
-    "tigerlake",
-    "sapphirerapids",
-    "emeraldrapids",
-    "graniterapids",
-    "graniterapids-d",
-    "diamondrapids",
-    "znver4",
-    "znver5",
-    "x86-64-v4",
+_INLINING = {
+    "skylake-avx512": {
+        "skylake-avx512",
+        "cascadelake",
+        "cooperlake",
+        "icelake-server",
+        "tigerlake",
+        "sapphirerapids",
+    },
+    "haswell": {"haswell", "broadwell", "skylake"},
 }
-"""LLVM's names of the processors for which it compiles with AVX-512."""
+"""The names for which LLVM 14 inlines functions that were compiled for the first of each; found by trying all
+with its ``opt``.
+"""
 _RECORD_BYTES = 2048
 """PoCL's device record is searched this far for the processor's name, which follows the target triple."""
 
@@ -94,33 +89,37 @@ def known_name(flags: Set[str]) -> str:
     return next((name for name, needed in _NAMES if needed <= flags), "x86-64")
 
 
-def misnamed(device_version: str, flags: Set[str]) -> str | None:
-    """The name that a PoCL CPU device gives its processor, if kernels cannot be compiled under it.
+def misnamed(device_version: str, platform_version: str, flags: Set[str]) -> str | None:
+    """The name that a PoCL CPU device gives its processor, if kernels under it fail, or inline no function.
 
     Args:
         device_version: ``CL_DEVICE_VERSION``, which ends in the target triple and that name.
+        platform_version: ``CL_PLATFORM_VERSION``, which says how PoCL was built.
         flags: the processor's feature flags; where none are known, only "generic" is wrong.
     """
     _, of_pocl, target = device_version.partition("PoCL")
     _, of_linux, name = target.partition("-gnu-")
     if not (of_pocl and of_linux and "x86_64" in target):
         return None
-    contradicts = bool(flags) and (name in _WITH_AVX512) != ("avx512f" in flags)
-    return name if name == "generic" or contradicts else None
+    # Built for one processor PoCL has its built-in functions under that one's own name.
+    has_classes = "DISTRO" in platform_version.split(", ")
+    is_inlined = name in _INLINING.get(known_name(flags), {name})
+    return name if name == "generic" or (has_classes and not is_inlined) else None
 
 
-def repair(device_pointer: int, device_version: str) -> str | None:
-    """Gives a PoCL CPU device whose processor has the wrong name one that its compiler knows.
+def repair(device_pointer: int, device_version: str, platform_version: str) -> str | None:
+    """Gives a PoCL CPU device whose processor has the wrong name that of PoCL's built-in functions for it.
 
     Args:
         device_pointer: the ``cl_device_id`` as an integer.
         device_version: ``CL_DEVICE_VERSION``.
+        platform_version: ``CL_PLATFORM_VERSION``.
 
     Returns:
         The name now in force, or None where nothing had to be, or could be, repaired.
     """
     flags = x86_flags()
-    wrong = misnamed(device_version, flags)
+    wrong = misnamed(device_version, platform_version, flags)
     if wrong is None:
         return None
     record = _peek(device_pointer, _RECORD_BYTES)

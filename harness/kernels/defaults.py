@@ -35,6 +35,8 @@ from harness.variants.axes import (
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
 _CPU_VECTOR_BYTES = 64
+_CPU_LINE_BYTES = 64
+_PAGE_BYTES = 4096
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
 _NARROW = 2
@@ -71,10 +73,9 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     if device.kind == "cpu":
         # A processor has neither barriers nor local memory in hardware: one work-item a group, each on a
         # contiguous chunk, vectors as wide as the registers, a few groups a core to even out their load.
-        # Swept with PoCL on a Zen 4, of which no run is kept. A batch of loads is widened, tested for NaN or
-        # searched for places once: in the cache batches of eight are faster than single loads, from memory
-        # as fast. One group a core is slower than four; two and eight are not. OpenCL C's widest vectors of
-        # narrow integers do not fill a register; wider ones, where the compiler has them, are faster.
+        # Swept with PoCL on a Zen 3 (reports/examples, cpu-sweep). A batch of loads is widened, tested for
+        # NaN or searched for places once. OpenCL C's widest vectors of narrow integers do not fill a line;
+        # wider ones, where the compiler has them, are faster.
         widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
         width = min(widest, _CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
@@ -148,19 +149,23 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     if device.kind == "cpu":
         # Long strips of wide vectors; a group is only a loop. A processor loads from any address: neighbours
         # are loads of their own, which takes fewer instructions than to move elements between vectors. Sums
-        # of bytes fit 16 bits, of which a register of 64 bytes has 32; OpenCL C's widest vectors fill half.
-        # What is stored past the caches need not be read into them before. Swept with PoCL on a Zen 5, of
-        # which no run is kept.
-        packed = problem.element.itemsize == 1
-        width = min(_CPU_VECTOR_BYTES // 2, device.vector_elements) if packed else OPENCL_ELEMENTS
+        # of bytes fit 16 bits. What is stored past the caches need not be read into them before, but only
+        # where each store is a whole line of the cache: half ones take up to eight times as long. So do wide
+        # elements up to three times where all rows begin at the same place of a page, in fewer rows less
+        # without it. Swept with PoCL on a Zen 3 (reports/examples, cpu-sweep and cpu-sweep-stores).
+        itemsize = problem.element.itemsize
+        width = min(_CPU_LINE_BYTES // itemsize, device.vector_elements)
+        in_step = itemsize >= _WIDE and problem.pitch * itemsize % _PAGE_BYTES == 0
+        stores_past = width * itemsize == _CPU_LINE_BYTES and not in_step
+        hint: CacheHint = "streaming_stores" if stores_past else "none"
         return LaplaceVariant(
             border_code="peeled",
-            stencil="packed" if packed else "symmetric",
+            stencil="packed" if itemsize == 1 else "symmetric",
             vector_width=width,
-            rows_per_item=8,
+            rows_per_item=4 if in_step else 8,
             group_width=32,
             group_height=1,
-            cache_hint=possible_hint("streaming_stores", problem, width * problem.element.itemsize, device),
+            cache_hint=possible_hint(hint, problem, width * itemsize, device),
         )
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
     # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).

@@ -35,12 +35,12 @@ def test_a_default_fits_tall_images(device: DeviceInfo, height: int) -> None:
     ("dtype", "elements", "stencil", "width"),
     [
         ("uint8", 16, "packed", 16),
-        ("uint8", 64, "packed", 32),
-        ("uint16", 64, "symmetric", 16),
+        ("uint8", 64, "packed", 64),
+        ("uint16", 64, "symmetric", 32),
         ("float32", 64, "symmetric", 16),
     ],
 )
-def test_a_processor_adds_bytes_in_16_bits_of_full_registers(
+def test_a_processor_has_vectors_of_a_line_where_its_compiler_can(
     dtype: str, elements: int, stencil: str, width: int
 ) -> None:
     device = replace(CPU, vector_elements=elements)
@@ -55,6 +55,27 @@ def test_a_processor_stores_past_its_caches_where_its_compiler_can() -> None:
         variant = default_variant(problem, device)
         assert isinstance(variant, LaplaceVariant)
         assert variant.cache_hint == hint
+
+
+@pytest.mark.parametrize(
+    ("dtype", "elements", "width", "hint", "rows"),
+    [
+        ("uint8", 64, 4096, "streaming_stores", 8),
+        ("uint16", 64, 4096, "streaming_stores", 8),
+        ("float32", 16, 1200, "streaming_stores", 8),
+        # Half a line, and rows that all begin at the same place of a page.
+        ("uint16", 16, 4096, "none", 8),
+        ("float32", 16, 1024, "none", 4),
+        ("float32", 16, 5120, "none", 4),
+    ],
+)
+def test_a_processor_stores_whole_lines_past_its_caches(
+    dtype: str, elements: int, width: int, hint: str, rows: int
+) -> None:
+    device = replace(CPU, nontemporal=True, vector_elements=elements)
+    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, 9, width), device)
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.cache_hint, variant.rows_per_item) == (hint, rows)
 
 
 def test_only_what_does_not_fit_changes_a_default() -> None:

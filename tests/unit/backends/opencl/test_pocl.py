@@ -12,6 +12,8 @@ _V2 = frozenset({"sse4_1", "sse4_2", "ssse3", "popcnt", "cx16"})
 _V3 = _V2 | {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 _TARGET = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-{}"
+_FOR_MANY = "OpenCL 3.0 PoCL 3.0-rc2  Linux, Release, RELOC, LLVM 14.0.6, SLEEF, DISTRO, POCL_DEBUG"
+_FOR_ONE = "OpenCL 3.0 PoCL 3.0  Linux, Release, RELOC, LLVM 14.0.6, SLEEF, POCL_DEBUG"
 
 
 @pytest.mark.parametrize(
@@ -21,20 +23,29 @@ _TARGET = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-{}"
         ("generic", frozenset(), True),
         # LLVM 14 takes a Zen 4 for a Zen 3.
         ("znver3", _V4, True),
-        ("znver3", _V3, False),
+        # Functions that were compiled for haswell are not inlined.
+        ("znver3", _V3, True),
+        ("alderlake", _V3, True),
         ("znver3", frozenset(), False),
-        ("znver4", _V4, False),
         # A virtual machine may hide what the model has.
         ("icelake-server", _V3, True),
         ("icelake-server", _V4, False),
         ("skylake-avx512", _V4, False),
         ("haswell", _V3, False),
+        ("skylake", _V3, False),
+        ("goldmont", _V2, False),
     ],
 )
-def test_a_name_is_wrong_that_no_kernel_can_be_compiled_under(
+def test_a_name_is_wrong_under_which_kernels_fail_or_call_what_others_inline(
     name: str, flags: frozenset[str], wrong: bool
 ) -> None:
-    assert misnamed(_TARGET.format(name), flags) == (name if wrong else None)
+    assert misnamed(_TARGET.format(name), _FOR_MANY, flags) == (name if wrong else None)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("generic", True), ("znver3", False), ("znver1", False)])
+def test_built_for_one_processor_its_name_is_right(name: str, wrong: bool) -> None:
+    for flags in (_V3, _V4):
+        assert misnamed(_TARGET.format(name), _FOR_ONE, flags) == (name if wrong else None)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +53,8 @@ def test_a_name_is_wrong_that_no_kernel_can_be_compiled_under(
     ["OpenCL 3.0 CUDA", "OpenCL 3.0 PoCL HSTR: pthread-aarch64-unknown-linux-gnu-generic", "OpenCL 1.2", ""],
 )
 def test_other_devices_are_left_alone(version: str) -> None:
-    assert misnamed(version, _V4) is None
-    assert repair(0, version) is None
+    assert misnamed(version, _FOR_MANY, _V4) is None
+    assert repair(0, version, _FOR_MANY) is None
 
 
 def test_the_name_is_the_highest_that_the_flags_cover() -> None:
