@@ -12,6 +12,7 @@ from tests.support.figures import (
     Figure,
     aligned,
     caches,
+    cpu,
     filters,
     h100,
     interior,
@@ -38,6 +39,7 @@ TOPICS = (
     aligned,
     tiles,
     h100,
+    cpu,
 )
 FIGURES: list[Figure] = [
     *(sentence for topic in TOPICS for sentence in topic.SENTENCES),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ from harness.kernels.targets import KERNELS
 from harness.problems import Array, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import AXES, PER_PROBLEM, Finish, ReductionVariant
-from tests.support.checks import require, skipping
+from tests.support.checks import Axes, Point, pairwise, require, skipping
 
 POCL = "Portable Computing Language"
 NAN_BITS = {"float16": 0x7E01, "float32": 0x7FC00001, "float64": 0x7FF8000000000001}
@@ -46,13 +47,22 @@ def prepared_on(
         yield prepared
 
 
-@pytest.mark.parametrize("finish", AXES["reduction"]["finish"])
-@pytest.mark.parametrize("op", KERNELS)
-@pytest.mark.parametrize(
-    ("dtype", "size"), [*((dtype, 70) for dtype in DTYPES), ("int32", 1), ("uint8", 4097), ("float32", 4097)]
-)
+def calls() -> list[Point]:
+    """Each operation with each finish on two types; of the other types and sizes each pair."""
+    axes: Axes = {"op": list(KERNELS), "finish": AXES["reduction"]["finish"]}
+    whole = [("int32", 70), ("float32", 70)]
+    sources = [*((dtype, 70) for dtype in DTYPES), ("int32", 1), ("uint8", 4097), ("float32", 4097)]
+    product = itertools.product(whole, *axes.values())
+    found = [dict(zip(("source", *axes), values, strict=True)) for values in product]
+    found += pairwise({"source": [source for source in sources if source not in whole], **axes})
+    return [
+        {"dtype": dtype, "size": size, **point} for point in found for dtype, size in [point.pop("source")]
+    ]
+
+
+@pytest.mark.parametrize(("dtype", "size", "op", "finish"), [tuple(point.values()) for point in calls()])
 def test_calls_one_after_the_other_leave_nothing_to_the_next(
-    waiting_backend: Backend, finish: Finish, op: str, dtype: str, size: int
+    waiting_backend: Backend, dtype: str, size: int, op: str, finish: Finish
 ) -> None:
     """A result that is left in its place is added to the next one or, as it is more extreme, hides it."""
     problem = Reduction(op, dtype, (size,))

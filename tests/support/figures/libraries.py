@@ -1,4 +1,4 @@
-"""What is said of the leads over libraries, on the GPU and on a processor."""
+"""What is said of the leads over libraries, on the GPU."""
 
 from __future__ import annotations
 
@@ -40,20 +40,6 @@ def by_size(library: str) -> tuple[float, ...]:
     return geometric_mean(all_sizes), *(lead(name, library)[0] for name in names), cold
 
 
-def on_a_processor() -> tuple[float, ...]:
-    """Mean lead and cells, of NumPy and OpenCV; the least of NumPy; where OpenCV leads, and by what."""
-    found = leads("cpu-libraries", "hot", "opencl")
-    numpy, opencv = (where(found, second_backend=name)["gross"] for name in ("numpy", "opencv"))
-    behind = sorted(1 / ratio for ratio in opencv if ratio < 1)
-    return (
-        *(value for side in (numpy, opencv) for value in (geometric_mean(side), len(side))),
-        numpy.min(),
-        len(behind),
-        behind[-1],
-        behind[-2],
-    )
-
-
 def undecided() -> list[float]:
     """The only lead up to 16 million elements that is not decided: OpenCL's over CuPy, from a cold cache."""
     found = pd.concat([leads("h200-libraries", cached, side) for cached in ("hot", "cold") for side in OWN])
@@ -63,29 +49,7 @@ def undecided() -> list[float]:
     return [row["gross"]]
 
 
-def filters_on_a_processor() -> tuple[float, ...]:
-    """Mean lead over OpenCV and cells, the mean of each type, and where OpenCV leads, by what."""
-    found = leads("cpu-filters", "hot", "opencl")
-    found = where(found, second_backend="opencv")
-    types = [found[found["type"].str.startswith(name)] for name in ("uint8", "uint16", "int16", "float32")]
-    (ahead,) = where(found[found["gross"] < 1], verdict="ambiguous")["gross"]
-    assert set(found["verdict"]) == {"faster", "ambiguous"}
-    return (
-        geometric_mean(found["gross"]),
-        len(found),
-        *(geometric_mean(rows["gross"]) for rows in types),
-        1 / ahead,
-    )
-
-
 SENTENCES: list[Figure] = [
-    (
-        RESULTS,
-        "they are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
-        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in one, by {:.2f} times "
-        "(*ambiguous*).",
-        filters_on_a_processor,
-    ),
     (RESULTS, "(a sum of float32 at 16 million, cold: {:.2f}, *ambiguous*)", undecided),
     (
         RESULTS,
@@ -100,17 +64,6 @@ SENTENCES: list[Figure] = [
         lambda: (float(leads("h200-peers")["gross"].min()),),
     ),
     (RESULTS, "at least {:.1f} %, and the verdicts", least_lead),
-    (
-        RESULTS,
-        "{:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({})",
-        lambda: on_a_processor()[:4],
-    ),
-    (RESULTS, "faster than NumPy in every cell (at least {:.2f}).", lambda: [on_a_processor()[4]]),
-    (
-        RESULTS,
-        "OpenCV is ahead in {}, by {:.2f} times in minmaxloc of float32 and by at most {:.2f} in the others.",
-        lambda: on_a_processor()[5:],
-    ),
 ]
 
 ROWS: list[Figure] = [

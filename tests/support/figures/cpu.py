@@ -1,0 +1,159 @@
+"""What is said of the runs on a processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+
+from harness.results.statistics import geometric_mean
+from reports.ratios import comparisons
+from tests.support.figures import Figure
+from tests.support.recorded import leads, table, where
+
+CPU = "docs/results-cpu.md"
+BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
+CHANGES = {
+    "1 load": "l1",
+    "2 loads": "l2",
+    "4 loads": "l4",
+    "1 group a core": "1/unit",
+    "2 groups a core": "2/unit",
+    "8 groups a core": "8/unit",
+    "16 groups a core": "16/unit",
+    "the operators in place of functions": "operator",
+    "4 loads, element by element": "l4 scalar",
+}
+"""Of a reduction's default, in words and as the label of its variant then differs."""
+FORMS = ("half", "half past", "line", "line past", "fewer", "fewer past")
+"""Vectors of half a line, a line, a line in strips of fewer rows; with stores past the caches, too."""
+SIDES_IN_STEP = ("1024x1024", "2048x2048", "4096x4096", "5120x5120")
+"""Where rows of float32 all begin at the same place of a page."""
+
+
+def on_a_processor() -> tuple[float, ...]:
+    """Mean lead and cells, of NumPy and OpenCV."""
+    found = leads("cpu-libraries", "hot", "opencl")
+    sides = (where(found, second_backend=name)["gross"] for name in ("numpy", "opencv"))
+    return tuple(value for side in sides for value in (geometric_mean(side), len(side)))
+
+
+def ahead(library: str) -> pd.DataFrame:
+    """The reductions in which a library is ahead, by how much, the most first."""
+    found = where(leads("cpu-libraries", "hot", "opencl"), second_backend=library)
+    found = found[found["gross"] < 1].assign(by=lambda rows: 1 / rows["gross"])
+    return found.sort_values("by", ascending=False)
+
+
+def libraries_ahead() -> list[float]:
+    """Cells of a million elements in which NumPy is ahead, by how much at most; of OpenCV, too, and there
+    without the most one.
+    """
+    numpy, opencv = ahead("numpy"), ahead("opencv")
+    for rows, most in ((numpy, "min float32"), (opencv, "minmaxloc float32")):
+        assert rows["problem"].iloc[0] == f"{most} 1024x1024"
+        assert set(rows["size"]) == {"1024x1024"}
+        assert list(rows["verdict"]) == ["slower", *["ambiguous"] * (len(rows) - 1)]
+    return [len(numpy), numpy["by"].iloc[0], len(opencv), *opencv["by"].iloc[:2]]
+
+
+def filters_on_a_processor() -> tuple[float, ...]:
+    """Mean lead over OpenCV and cells, the mean of each type, cells in which it is ahead, by how much."""
+    found = where(leads("cpu-filters", "hot", "opencl"), second_backend="opencv")
+    types = [found[found["type"].str.startswith(name)] for name in ("uint8", "uint16", "int16", "float32")]
+    means = (geometric_mean(rows["gross"]) for rows in types)
+    behind = where(found[found["gross"] < 1], verdict="ambiguous")["gross"]
+    assert set(found["verdict"]) == {"faster", "ambiguous"}
+    return geometric_mean(found["gross"]), len(found), *means, len(behind), 1 / behind.min()
+
+
+def decided() -> tuple[int, int]:
+    """Of `quick`: verdicts beside the reference that are decided, and all."""
+    (found,) = comparisons(table("cpu-quick"))
+    return int((found.fastest["verdict"] != "ambiguous").sum()), len(found.fastest)
+
+
+def default_us(name: str, problem: str) -> float:
+    """The time of a problem by the default, which a sweep measures first, in us."""
+    return float(where(table(name), problem=problem, purpose="compare")["queue"].iloc[0]) * 1e6
+
+
+def inlined() -> list[float]:
+    """Minimum and maximum of int32 in the cache and from memory, before and since functions are inlined."""
+    problems = ("minmax int32 1024x1024", "minmax int32 4096x4096")
+    return [default_us(name, problem) for problem in problems for name in (BEFORE, SWEEP)]
+
+
+def changed(label: str) -> list[float]:
+    """How many times as long reductions take with one change to the default, by size; each mean of 15."""
+    rows = where(table(SWEEP), kind="reduction", purpose="compare")
+    times: dict[str, list[float]] = {}
+    for _, of_problem in rows.groupby("problem", sort=False):
+        default = of_problem.iloc[0]
+        for _, row in of_problem.iterrows():
+            pairs = zip(default["variant"].split(), row["variant"].split(), strict=True)
+            if " ".join(new for old, new in pairs if old != new) == label:
+                times.setdefault(row["size"], []).append(row["queue"] / default["queue"])
+    assert [len(each) for each in times.values()] == [15, 15]
+    return [geometric_mean(times[size]) for size in ("1024x1024", "4096x4096")]
+
+
+def form(variant: str, kind: str) -> str:
+    """Which of FORMS a variant is."""
+    line = {"uint8": "w64", "uint16": "w32", "float32": "w16"}[kind.partition("C")[0]]
+    size = "half" if line not in variant else "fewer" if "rows4" in variant else "line"
+    return f"{size} past" if "streaming_stores" in variant else size
+
+
+def stores(kinds: Sequence[str], in_step: bool | None = None) -> list[float]:
+    """How many times the fastest form's time each form takes, in the mean over sizes; by whether rows begin
+    at the same place of a page, if given.
+    """
+    rows = where(table(STORES), purpose="compare", type=kinds).copy()
+    if in_step is not None:
+        rows = rows[rows["size"].isin(SIDES_IN_STEP) == in_step]
+    rows["form"] = [form(variant, kind) for variant, kind in zip(rows["variant"], rows["type"], strict=True)]
+    times = rows.pivot_table(index="problem", columns="form", values="queue")
+    times = times.div(times.min(axis=1), axis=0)
+    return [geometric_mean(times[name]) for name in FORMS if name in times]
+
+
+SENTENCES: list[Figure] = [
+    (
+        CPU,
+        "{:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({})",
+        on_a_processor,
+    ),
+    (
+        CPU,
+        "they are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
+        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
+        "(*ambiguous*).",
+        filters_on_a_processor,
+    ),
+    (
+        CPU,
+        "NumPy is ahead in {}, by at most {:.2f} times (the minimum of float32), and OpenCV in {}, by {:.2f} "
+        "times in minmaxloc of float32 and by at most {:.2f} in the others.",
+        libraries_ahead,
+    ),
+    (CPU, "{} of the {} verdicts", decided),
+    (
+        CPU,
+        "minmax of int32 took {:.0f} us at 1024x1024 and takes {:.0f}, at 4096x4096 {:.0f} and {:.0f}.",
+        inlined,
+    ),
+]
+
+ROWS: list[Figure] = [
+    *((CPU, f"| {name} | {{:.2f}} | {{:.2f}} |", partial(changed, label)) for name, label in CHANGES.items()),
+    (CPU, "| uint8 |" + 6 * " {:.2f} |", partial(stores, ["uint8C1", "uint8C3", "uint8C4"])),
+    (CPU, "| uint16 |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"])),
+    (CPU, "| float32 | - | - |" + 4 * " {:.2f} |", partial(stores, ["float32C1"], in_step=False)),
+    (
+        CPU,
+        "| float32, rows in step | - | - |" + 4 * " {:.2f} |",
+        partial(stores, ["float32C1"], in_step=True),
+    ),
+]
