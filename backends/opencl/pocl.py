@@ -5,12 +5,12 @@ clang then refuses for x86-64 ("unknown target CPU 'generic'", pocl issue 1049):
 answers with the name of an older relative, such as znver3 for a Zen 4: kernels are then compiled without
 AVX-512 and linked with PoCL's built-in functions for AVX-512, which pass vectors in other registers: wrong
 results and crashes of the compiler. Or the name is right, but LLVM inlines no function that was compiled for
-haswell, as for every Zen up to the third: each min or convert of a vector becomes a call, four to eight times
-as slow.
+haswell, as for every Zen up to the third: each min or convert of a vector becomes a call, and a minimum of
+integers takes up to five times as long (reports/examples, cpu-sweep-before and cpu-sweep).
 
 PoCL that is built for many processors (DISTRO in its version) has its built-in functions for one processor of
-each class. From 3.1 on it compiles kernels under that one's name. The PoCL that pyopencl's wheels bundle (3.0
-with LLVM 14) does not, and there is no setting for it, so the name is replaced in PoCL's device record.
+each class. PoCL 3.1 compiles kernels under that one's name. The PoCL that pyopencl's wheels bundle (3.0 with
+LLVM 14) does not, and there is no setting for it, so the name is replaced in PoCL's device record.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _INLINING = {
     },
     "haswell": {"haswell", "broadwell", "skylake"},
 }
-"""The names for which LLVM 14 inlines functions that were compiled for the first of each; found by trying all
-with its ``opt``.
+"""The names for which LLVM 14 inlines functions that were compiled for the first of each, as its ``opt``
+shows. A name that was not tried counts as one for which it does not.
 """
 _RECORD_BYTES = 2048
 """PoCL's device record is searched this far for the processor's name, which follows the target triple."""

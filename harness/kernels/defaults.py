@@ -35,7 +35,7 @@ from harness.variants.axes import (
 _LOAD_BYTES = 16
 """The widest single load of a GPU's work-item."""
 _CPU_VECTOR_BYTES = 64
-_CPU_LINE_BYTES = 64
+"""The widest registers of a processor, and a line of its cache."""
 _PAGE_BYTES = 4096
 _WIDE = 4
 """From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
@@ -154,9 +154,9 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         # elements up to three times where all rows begin at the same place of a page, in fewer rows less
         # without it. Swept with PoCL on a Zen 3 (reports/examples, cpu-sweep and cpu-sweep-stores).
         itemsize = problem.element.itemsize
-        width = min(_CPU_LINE_BYTES // itemsize, device.vector_elements)
+        width = min(_CPU_VECTOR_BYTES // itemsize, device.vector_elements)
         in_step = itemsize >= _WIDE and problem.pitch * itemsize % _PAGE_BYTES == 0
-        stores_past = width * itemsize == _CPU_LINE_BYTES and not in_step
+        stores_past = width * itemsize == _CPU_VECTOR_BYTES and not in_step
         hint: CacheHint = "streaming_stores" if stores_past else "none"
         return LaplaceVariant(
             border_code="peeled",
