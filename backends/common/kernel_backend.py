@@ -70,18 +70,20 @@ class OwnKernelBackend(Backend):
     def _compile(self, problem: Problem, variant: Variant) -> None:
         planned = plan(problem, variant, self.device)
         if planned.files:
-            self.program(assemble(self.dialect, planned.files, planned.macros))
+            self.program(assemble(self.dialect, planned.files, planned.macros), planned.most_registers)
 
-    def program(self, source: str) -> Any:
+    def program(self, source: str, most_registers: int = 0) -> Any:
         """The built program of an assembled source; each is built once while the backend is open."""
         key = source_hash(source)
         if key not in self._programs:
-            self._programs[key] = self._build(source)
+            self._programs[key] = self._build(source, self.build_options(most_registers))
         return self._programs[key]
 
-    @property
-    def build_options(self) -> tuple[str, ...]:
-        """What the compiler is told beside the source."""
+    def build_options(self, most_registers: int = 0) -> tuple[str, ...]:
+        """What the compiler is told beside the source.
+
+        most_registers: of a work-item of kernels whose group size is not declared; 0 where it decides.
+        """
         return ()
 
     def _kernel_times(self, prepared: Prepared, sources: Sequence[int]) -> KernelTimes | None:
@@ -99,8 +101,8 @@ class OwnKernelBackend(Backend):
         raise Unsupported(f"{self.device.key}: no queue of this API can be told what the cache is to keep")
 
     @abstractmethod
-    def _build(self, source: str) -> Any:
-        """Compiles a source into a program; raises BuildError."""
+    def _build(self, source: str, options: tuple[str, ...]) -> Any:
+        """Compiles a source into a program with these :meth:`build_options`; raises BuildError."""
 
     @abstractmethod
     def _kernel(self, program: Any, launch: PlannedLaunch) -> tuple[Any, Launch]:
@@ -159,13 +161,13 @@ class PreparedPlan(Prepared):
         source = assemble(backend.dialect, plan.files, plan.macros)
         self.source_hash = source_hash(source)
         self.result_location = plan.result_location
-        self.build_options = backend.build_options
+        self.build_options = backend.build_options(plan.most_registers)
         self.accumulator = problem.accumulator
         self.answers = max(1, len(plan.ring))
         self.submits = backend._possible(plan.submission)
         self.commands_per_launch = _COMMANDS[self.submits.events]
         self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
-        self._program = backend.program(source) if plan.files else None
+        self._program = backend.program(source, plan.most_registers) if plan.files else None
         self._buffers: list[dict[str, Any]] = []
         self._images: dict[int, Any] = {}
         self._timed: dict[tuple[int, int], list[Bound]] = {}

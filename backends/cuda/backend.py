@@ -28,14 +28,14 @@ class CudaBackend(PycudaBackend, OwnKernelBackend):
     name: ClassVar[str] = "cuda"
     dialect: ClassVar[Dialect] = "cu"
 
-    @property
-    def build_options(self) -> tuple[str, ...]:
+    def build_options(self, most_registers: int = 0) -> tuple[str, ...]:
+        # The source itself has the bound on registers.
         return nvrtc.options(self._capability)
 
     def _free_all(self) -> None:
         self._programs.clear()
 
-    def _build(self, source: str) -> Any:
+    def _build(self, source: str, options: tuple[str, ...]) -> Any:
         return self._module(source)
 
     def _kernel(self, program: Any, launch: PlannedLaunch) -> tuple[Any, Launch]:

@@ -15,7 +15,7 @@ from backends.base import Prepared
 from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
 from backends.common.ptxas_log import ptxas_resources
 from backends.errors import BuildError
-from backends.opencl.build_log import NV_OPTIONS, NV_VERBOSE, verbose_log
+from backends.opencl.build_log import NV_OPTIONS, NV_REGISTERS, NV_VERBOSE, verbose_log
 from backends.opencl.device import OpenClDevice, typed_errors
 from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
@@ -56,11 +56,11 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         super().__init__(info, device)
         self._queues = {_properties(LaunchVariant()): self._queue}
 
-    @property
-    def build_options(self) -> tuple[str, ...]:
+    def build_options(self, most_registers: int = 0) -> tuple[str, ...]:
         # NVIDIA's compiler then says how many registers a kernel has; the code is the same.
         verbose = (NV_VERBOSE,) if NV_OPTIONS in self.device.details["extensions"].split() else ()
-        return (*BUILD_OPTIONS, *verbose)
+        bound = (f"{NV_REGISTERS}={most_registers}",) if most_registers else ()
+        return (*BUILD_OPTIONS, *verbose, *bound)
 
     @property
     def _in_use(self) -> Sequence[cl.CommandQueue]:
@@ -69,12 +69,12 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     def _close(self) -> None:
         self._programs.clear()
 
-    def _build(self, source: str) -> Built:
+    def _build(self, source: str, options: tuple[str, ...]) -> Built:
         with warnings.catch_warnings():
             # pyopencl warns whenever a compiler has said anything at all.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                program, options = self._compiled(source), self.build_options
+                program = self._compiled(source, options)
                 is_told = NV_VERBOSE in options
                 log = verbose_log(program, source, options, self._compiled) if is_told else ""
                 return Built(program, log)
@@ -83,10 +83,10 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
                     f"{self.device.key}: the kernel does not compile", source, str(error)
                 ) from error
 
-    def _compiled(self, source: str) -> cl.Program:
+    def _compiled(self, source: str, options: Sequence[str]) -> cl.Program:
         program = cl.Program(self._context, source)
         # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
-        program.build(list(self.build_options), cache_dir=False)  # type: ignore[arg-type]
+        program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
         return program
 
     def _kernel(self, program: Built, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:

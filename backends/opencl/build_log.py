@@ -14,18 +14,22 @@ import pyopencl as cl
 from backends.common.disk_cache import DiskCache
 
 NV_VERBOSE = "-cl-nv-verbose"
+NV_REGISTERS = "-cl-nv-maxrregcount"
 NV_OPTIONS = "cl_nv_compiler_options"
-"""The extension of NVIDIA's that knows :data:`NV_VERBOSE`."""
+"""The extension of NVIDIA's that knows these options."""
 _SAID = "ptxas info"
 
 _logs = DiskCache("log", "the registers of OpenCL kernels may be unknown")
 
 
 def verbose_log(
-    program: cl.Program, source: str, options: Sequence[str], build: Callable[[str], cl.Program]
+    program: cl.Program,
+    source: str,
+    options: Sequence[str],
+    build: Callable[[str, Sequence[str]], cl.Program],
 ) -> str:
     """The log of a program that was built from this source with :data:`NV_VERBOSE` among its options; empty
-    where the compiler says nothing. ``build`` builds another source in the same way.
+    where the compiler says nothing. ``build`` builds a source with options.
     """
     device = program.context.devices[0]
     identity = (device.name, device.driver_version, tuple(options), source)
@@ -35,7 +39,7 @@ def verbose_log(
         if kept is not None:
             return kept.decode()
         # With a kernel of another name in it, this is a program that the driver has not seen yet.
-        said = _said(build(f"{source}\n__kernel void compiled_anew_{time.time_ns()}(void) {{}}\n"))
+        said = _said(build(f"{source}\n__kernel void compiled_anew_{time.time_ns()}(void) {{}}\n", options))
     _logs.write(identity, said.encode())
     return said
 

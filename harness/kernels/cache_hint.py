@@ -146,7 +146,7 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     elif isinstance(problem, Laplace) and kept == SIXTEENTHS:
         if problem.source_bytes > STREAMED_SHARE * device.cache_bytes:
             hint = "streaming"
-        elif problem.source_bytes > STORED_SHARE * device.cache_bytes:
+        elif problem.source_bytes >= STORED_SHARE * device.cache_bytes:
             hint = "streaming_stores"
     elif isinstance(problem, Laplace) and _kept(problem, device) >= _LEAST_KEPT:
         hint = "resident"

@@ -248,7 +248,7 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
     """
     goes_past = hint in ("streaming", "streaming_stores")
-    in_turn = goes_past and problem.source_bytes > _TURNS_SHARE * device.cache_bytes
+    in_turn = goes_past and problem.source_bytes >= _TURNS_SHARE * device.cache_bytes
     takes_many_registers = pixels == "aligned" and problem.element.itemsize == _NARROW
     if not in_turn or takes_many_registers:
         return PER_PROBLEM

@@ -15,7 +15,7 @@ from harness.kernels.filter_values import FILTER_VALUES, Part, shape_arguments
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace
-from harness.variants.axes import PER_PROBLEM, LaplaceVariant
+from harness.variants.axes import PER_PROBLEM, UNBOUNDED, LaplaceVariant
 
 _BORDER_FILES = {"reflect": "replicate"}
 """Borders that share the file of another: one pixel outside, reflect is replicate."""
@@ -51,6 +51,7 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
         result_dtype=problem.element.numpy,
         result_count=problem.height * problem.pitch,
         per_source=True,
+        most_registers=_most_registers(variant),
     )
 
 
@@ -102,10 +103,15 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "GROUP_WIDTH": variant.group_width,
         "GROUP_HEIGHT": variant.group_height,
         "TILES_IN_TURN": int(variant.groups != PER_PROBLEM),
+        "MOST_REGISTERS": _most_registers(variant),
         "HALO_LOAD": _halo_load(problem, variant),
         "BORDER_VALUE": _literal(problem),
         "KEEPS_WORDS": 0,
     }
+
+
+def _most_registers(variant: LaplaceVariant) -> int:
+    return 0 if variant.most_registers == UNBOUNDED else variant.most_registers
 
 
 def _halo_load(problem: Laplace, variant: LaplaceVariant) -> str:

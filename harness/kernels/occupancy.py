@@ -40,7 +40,7 @@ UNITS: Final[Mapping[int, Unit]] = {
 _WIDTH: Final = 32
 PARTITIONS: Final = 4
 """Of a compute unit, each with a scheduler and as many registers."""
-_REGISTERS, _REGISTER_STEP = 65536, 256
+REGISTERS, _REGISTER_STEP = 65536, 256
 """Of a compute unit; those of a sub-group come in steps of so many."""
 _MOST_REGISTERS: Final = 255
 _RESERVES: Final = 80
@@ -71,7 +71,7 @@ def occupancy(capability: int, group_size: int, registers: int, local_bytes: int
     if unit is None or group_size < 1 or not 0 < registers <= _MOST_REGISTERS or local_bytes < 0:
         return None
     of_group = -(-group_size // _WIDTH)
-    per_partition = _REGISTERS // PARTITIONS // _round_up(registers * _WIDTH, _REGISTER_STEP)
+    per_partition = REGISTERS // PARTITIONS // _round_up(registers * _WIDTH, _REGISTER_STEP)
     taken = _round_up(local_bytes + _KIB * (capability >= _RESERVES), 128 if capability >= _RESERVES else 256)
     allowed = {
         "group size": unit.sub_groups // of_group,

@@ -89,7 +89,8 @@ class KernelPlan:
     launches that fetch the answer and are never timed. ``release``: launches, on each source, by which the
     cache gives up what the calls had it keep; made when the plan is done with. ``submission``: how all
     launches are enqueued. ``copies``: made after the launches, which a plan without ``files`` has none of.
-    ``kept``: the part of the source that the stream is told to keep in the cache.
+    ``kept``: the part of the source that the stream is told to keep in the cache. ``most_registers``: that
+    the compiler may give a work-item of a kernel whose group size is not declared; 0 where it decides.
     """
 
     files: tuple[str, ...]
@@ -108,6 +109,7 @@ class KernelPlan:
     submission: LaunchVariant = field(default_factory=LaunchVariant)
     copies: tuple[PlannedCopy, ...] = ()
     kept: float = 0.0
+    most_registers: int = 0
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:

@@ -17,10 +17,12 @@ from harness.kernels.geometry import (
     max_groups_down,
     num_groups,
 )
+from harness.kernels.occupancy import REGISTERS
 from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     PER_PROBLEM,
+    UNBOUNDED,
     BandwidthVariant,
     CommandVariant,
     LaplaceVariant,
@@ -127,6 +129,7 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: Devic
         name = getattr(variant, axis)
         found += [f"{axis} {name}: {reason}" for reason in values[name].violations(variant, problem, device)]
     found += _width_violations(variant, problem, device)
+    found += _register_violations(variant, device)
     rows, loads = variant.rows_per_item, variant.loads_in_flight
     if rows % loads:
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")
@@ -140,3 +143,13 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: Devic
         remedy = "more rows_per_item or a larger group_height helps"
         found.append(f"{count} {what} limit of {most}; {remedy}")
     return found
+
+
+def _register_violations(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[str]:
+    most, items = variant.most_registers, group_items(variant)
+    if most == UNBOUNDED:
+        return
+    if not device.ptx:
+        yield f"most_registers {most}: only NVIDIA's compilers are told, beside PTX"
+    elif most * items > REGISTERS:
+        yield f"most_registers {most}: a group of {items} work-items may not fit a compute unit"

@@ -58,6 +58,7 @@ MACROS: Final[Mapping[str, str]] = {
     "ROWS_PER_ITEM": "rows of results of a work-item",
     "GROUP_WIDTH": "columns of a two-dimensional group",
     "GROUP_HEIGHT": "rows of a two-dimensional group",
+    "MOST_REGISTERS": "the most registers of a filter's work-item; 0 where the compiler decides",
     "TILES_IN_TURN": "1 where a group of a filter computes several tiles, one after the other, else 0",
 }
 """Every macro that a plan may define, and its meaning. A kernel file that uses one needs it defined, unless

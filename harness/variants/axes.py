@@ -19,6 +19,7 @@ from harness.checked import Whole, checked
 MOST_GROUPS: Final = 64
 """The most that the axis ``groups`` has for each compute unit."""
 PER_PROBLEM: Final = "per_problem"
+UNBOUNDED: Final = "unbounded"
 Order = Literal["in_order", "out_of_order"]
 """Whether a queue's (stream's) launches run one after the other."""
 Events = Literal["off", "on", "profiled"]
@@ -94,6 +95,8 @@ Loads = Annotated[Whole, _Values(1, 2, 4, 8)]
 _Rows = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32)]
 Groups = Annotated[Whole | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
+Registers = Annotated[Whole | Literal["unbounded"], _Values(UNBOUNDED, *range(32, 256, 8))]
+"""As many as the compiler finds best for the group's size, or at most so many."""
 GroupSize = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
 
 
@@ -129,7 +132,7 @@ class LaplaceVariant:
     that it computes one after the other, keeping in registers what the next ones need of them.
     loads_in_flight: rows loaded before the first of them is used, besides the two that the first result needs
     above. group_width, group_height: shape of a work-group. groups: one for each tile, or so many that take
-    tiles in turn. The other axes: see their types.
+    tiles in turn. most_registers: of a work-item. The other axes: see their types.
     """
 
     kind: Literal["laplace"] = field(default="laplace", kw_only=True, repr=False)
@@ -145,6 +148,7 @@ class LaplaceVariant:
     groups: Groups = PER_PROBLEM
     group_width: GroupSize = 32
     group_height: GroupSize = 8
+    most_registers: Registers = UNBOUNDED
     cache_hint: CacheHint = "none"
     dialect: Dialect = "vendor"
 
@@ -271,6 +275,7 @@ def _label(variant: Variant) -> str:
             (variant.stencil, usual.stencil),
             (f"mask {variant.mask_memory}", f"mask {usual.mask_memory}"),
             (f"{variant.groups}/unit", f"{usual.groups}/unit"),
+            (f"{variant.most_registers} registers", f"{usual.most_registers} registers"),
         ]
         unusual = (value for value, default in pieces if value != default)
         return " ".join((f"{variant.border_code} w{variant.vector_width} {rows} {shape}", *unusual))

@@ -42,7 +42,15 @@ inline void filter_tile(image_t image, __global STORED *results, uint across,
   filter_rows(image, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
 }
 
-__kernel __attribute__((reqd_work_group_size(GROUP_WIDTH, GROUP_HEIGHT, 1)))
+// differs: CUDA bounds registers in the text; NVIDIA's OpenCL by an option, and only where no group size is declared.
+#if MOST_REGISTERS
+#define GROUP_BOUND
+#else
+#define GROUP_BOUND __attribute__((reqd_work_group_size(GROUP_WIDTH, GROUP_HEIGHT, 1)))
+#endif
+// end differs
+
+__kernel GROUP_BOUND
 void laplace(SOURCE source, __global STORED *restrict results, const uint height,
              const uint row_elements, const uint pitch MASK_PARAMETERS) {
   PIXELS_LOCALS

@@ -42,7 +42,15 @@ __device__ inline void filter_tile(image_t image, STORED *results, uint across,
   filter_rows(image, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
 }
 
-extern "C" __global__ __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
+// differs: CUDA bounds registers in the text; NVIDIA's OpenCL by an option, and only where no group size is declared.
+#if MOST_REGISTERS
+#define GROUP_BOUND __maxnreg__(MOST_REGISTERS)
+#else
+#define GROUP_BOUND __launch_bounds__(GROUP_WIDTH * GROUP_HEIGHT)
+#endif
+// end differs
+
+extern "C" __global__ GROUP_BOUND
 void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
              const uint row_elements, const uint pitch MASK_PARAMETERS) {
   PIXELS_LOCALS

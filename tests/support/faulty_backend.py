@@ -46,8 +46,8 @@ class FaultyBackend(OpenClBackend):
             self._allocate(_TOO_MUCH)
         return super()._prepare(problem, variant, sources)
 
-    def _build(self, source: str) -> Any:
+    def _build(self, source: str, options: tuple[str, ...]) -> Any:
         if self._fault:
             assert _START in source
             source = source.replace(_START, f"{_START}\n  {FAULTS[self._fault]}")
-        return super()._build(source)
+        return super()._build(source, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ class Driver:
         self.speaks = speaks
         self.built: list[str] = []
 
-    def build(self, source: str) -> Any:
+    def build(self, source: str, options: Sequence[str] = ()) -> Any:
         log = SAID if self.speaks and source not in self.built else "\n"
         self.built.append(source)
         context = SimpleNamespace(devices=[self.device])
@@ -90,8 +91,8 @@ def test_a_program_of_pyopencls_is_asked_in_its_words(logs: Path) -> None:
     with open_backend("opencl") as backend:
         assert isinstance(backend, opencl_backend.OpenClBackend)
         source = "__kernel void nothing(void) {}"
-        log = verbose_log(backend._compiled(source), source, OPTIONS, backend._compiled)
-        assert ("Used " in log) == (NV_VERBOSE in backend.build_options)
+        log = verbose_log(backend._compiled(source, ()), source, OPTIONS, backend._compiled)
+        assert ("Used " in log) == (NV_VERBOSE in backend.build_options())
     assert len(list(logs.iterdir())) == 1
 
 
@@ -99,11 +100,10 @@ def test_what_is_said_is_in_the_launches(monkeypatch: pytest.MonkeyPatch) -> Non
     if isinstance(reason := available()["opencl"], str):
         pytest.skip(reason)
     backend_class = opencl_backend.OpenClBackend
-    built = property(lambda _: OPTIONS)
-    monkeypatch.setattr(backend_class, "build_options", built)
+    monkeypatch.setattr(backend_class, "build_options", lambda *_: OPTIONS)
     # Not by these options, which PoCL does not know.
     monkeypatch.setattr(
-        backend_class, "_compiled", lambda self, source: cl.Program(self._context, source).build()
+        backend_class, "_compiled", lambda self, source, _: cl.Program(self._context, source).build()
     )
     monkeypatch.setattr(opencl_backend, "verbose_log", lambda *_: SAID)
     problem = Reduction("min", "int32", (1000,))

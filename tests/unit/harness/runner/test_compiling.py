@@ -166,9 +166,9 @@ def test_what_is_compiled_need_not_be_built_again(monkeypatch: pytest.MonkeyPatc
         assert isinstance(backend, OwnKernelBackend)
         built, build = [], backend._build
 
-        def counted(source: str) -> object:
+        def counted(source: str, options: tuple[str, ...]) -> object:
             built.append(source)
-            return build(source)
+            return build(source, options)
 
         monkeypatch.setattr(backend, "_build", counted)
         problem = Reduction("min", "int32", (1000,))
