@@ -91,8 +91,9 @@ def test_a_program_of_pyopencls_is_asked_in_its_words(logs: Path) -> None:
     with open_backend("opencl") as backend:
         assert isinstance(backend, opencl_backend.OpenClBackend)
         source = "__kernel void nothing(void) {}"
-        log = verbose_log(backend._compiled(source, ()), source, OPTIONS, backend._compiled)
-        assert ("Used " in log) == (NV_VERBOSE in backend.build_options())
+        options = backend.build_options()
+        log = verbose_log(backend._compiled(source, options), source, options, backend._compiled)
+        assert ("Used " in log) == (NV_VERBOSE in options)
     assert len(list(logs.iterdir())) == 1
 
 

@@ -1,0 +1,66 @@
+"""A bound on the registers of a filter's work-items: what compilers are told, and what they then take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from backends.base import Backend
+from backends.common.kernel_backend import OwnKernelBackend
+from harness.kernels.laplace import plan
+from harness.kernels.source import assemble
+from harness.problems import IMAGE_DTYPES, Laplace
+from harness.variants.axes import LaplaceVariant
+from tests.support.checks import Point, pairwise, spelled
+from tests.support.compiling import NVIDIA
+from tests.support.laplace import IMAGE, check
+
+SHAPE = LaplaceVariant(
+    border_code="mapped", vector_width=8, rows_per_item=4, loads_in_flight=4, group_height=4
+)
+DECLARED = {"cl": "reqd_work_group_size(GROUP_WIDTH", "cu": "__launch_bounds__(GROUP_WIDTH"}
+
+
+@pytest.mark.parametrize(
+    "point",
+    pairwise(
+        {
+            "dtype": IMAGE_DTYPES,
+            "channels": (1, 3, 4),
+            "mask": ("four", "diagonal"),
+            "groups": ("per_problem", 1),
+            "interior": ("general", "specialized"),
+            "most_registers": (32, 72, 248),
+        }
+    ),
+    ids=spelled,
+)
+def test_results_are_right_within_a_bound_and_the_bound_is_kept(own_backend: Backend, point: Point) -> None:
+    axes = {name: point[name] for name in ("groups", "interior", "most_registers")}
+    variant = replace(SHAPE, **axes)
+    problem = Laplace(point["mask"], "replicate", "sharpened", point["dtype"], 61, 301, point["channels"])
+    if reason := own_backend.unsupported(problem, variant):
+        pytest.skip(reason)
+    source = problem.make_source(seed=1)
+    check(own_backend, problem, variant, source)
+    with own_backend.prepare(problem, variant, [own_backend.upload(problem.pack(source))]) as prepared:
+        taken = [launch.registers for launch in prepared.launches]
+    assert all(registers is None or registers <= point["most_registers"] for registers in taken), taken
+
+
+@pytest.mark.parametrize("language", ["cl", "cu"])
+def test_a_bound_takes_the_place_of_the_declared_size(language: str) -> None:
+    for variant, told in ((SHAPE, 0), (replace(SHAPE, most_registers=72), 72)):
+        planned = plan(IMAGE, variant, NVIDIA)
+        text = assemble("cl" if language == "cl" else "cu", planned.files, planned.macros)
+        assert planned.most_registers == told
+        assert f"#define MOST_REGISTERS {told}\n" in text
+        assert DECLARED[language] in text.partition("#if MOST_REGISTERS")[2].partition("#else")[2]
+
+
+def test_nvidias_opencl_is_told_by_an_option() -> None:
+    opencl = pytest.importorskip("backends.opencl.backend")
+    with opencl.OpenClBackend.open(0) as backend:
+        assert isinstance(backend, OwnKernelBackend)
+        assert backend.build_options(72) == (*backend.build_options(), "-cl-nv-maxrregcount=72")
