@@ -12,12 +12,14 @@ from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths
 from harness.kernels.filter_values import HALVES_CAPABILITY, PIXELS
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
+from harness.kernels.occupancy import REGISTERS
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     AXES,
     MOST_GROUPS,
     PER_PROBLEM,
+    UNBOUNDED,
     BandwidthVariant,
     CacheHint,
     Dialect,
@@ -27,6 +29,7 @@ from harness.variants.axes import (
     LaunchVariant,
     Pixels,
     ReductionVariant,
+    Registers,
     Stencil,
     Variant,
     group_items,
@@ -43,14 +46,21 @@ _NARROW = 2
 """Up to this size of an element, in bytes, aligned loads are not too wide."""
 _NO_LOAD = 3
 """Channels whose pixel is no single load."""
+_PIXEL_WORD = 4
+"""Channels whose pixel of bytes is one word."""
 _ASYNC_CAPABILITY = 80
 """The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
 _TURNS = 7
 """Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
-_TURNS_OF_ALL = 6
-"""The same for masks that weigh all neighbours, which take more registers."""
-_TURNS_SHARE = 3 / 8
-"""The part of the last-level cache from which on an image's tiles are taken in turn."""
+_TURNS_OF_MORE = 6
+"""The same where more registers are taken: masks that weigh all neighbours, and three channels."""
+_TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 1 / 2
+"""The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn."""
+_BOUNDS = {"CUDA": 72, "OpenCL": 64}
+"""Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
+_BOUNDS_STEP = 8
+_SEVERAL_GROUPS = 2
+"""Groups a compute unit from which on it does so in OpenCL."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -195,10 +205,34 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
     variant = next(taller, variant)
+    variant = replace(variant, most_registers=_most_registers(problem, variant, device))
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")
     return variant
+
+
+def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
+    """The bound on the registers of items that filter bytes; wider elements gain nothing by one.
+
+    With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: on an H100 up to a tenth faster,
+    in CUDA where a mask weighs all neighbours, in OpenCL where it does not and there are several groups a
+    compute unit. Groups that take tiles in turn should all run at a time: without a bound OpenCL's take too
+    many registers for that, and are up to a fifth slower (reports/examples, sweep-registers and
+    sweep-registers-sizes).
+    """
+    if variant.stencil != "halves":
+        return UNBOUNDED
+    is_cuda = api(device) == "CUDA"
+    gains = all(problem.coefficients) == is_cuda
+    if variant.groups != PER_PROBLEM:
+        if not gains and problem.channels != _NO_LOAD:
+            return UNBOUNDED
+        fitting = REGISTERS // (variant.groups * group_items(variant))
+        return fitting // _BOUNDS_STEP * _BOUNDS_STEP
+    tiles = math.prod(laplace_tiles(problem, variant))
+    is_busy = is_cuda or tiles >= _SEVERAL_GROUPS * device.compute_units
+    return _BOUNDS[api(device)] if gains and problem.channels == 1 and is_busy else UNBOUNDED
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
@@ -233,10 +267,10 @@ def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:
     which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
     slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
     some masks of several channels, but for the border constant; groups that take tiles in turn then do not
-    all run at a time, and it is up to a third slower (sweep-interior-opencl).
+    all run at a time, and it is up to a third slower (sweep-interior-opencl). Three channels have a bound.
     """
     gains = problem.border == "constant" or problem.element.itemsize == 1
-    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels == 1
+    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, _NO_LOAD)
     return "specialized" if gains and (fits or groups == PER_PROBLEM) else "general"
 
 
@@ -244,15 +278,26 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     """A group for each tile, or groups that take tiles in turn.
 
     With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
-    cache is to keep the source and the result goes past it, but for smaller ones; from memory up to 6 %
-    slower (reports/examples, sweep-turns-sizes and sweep-turns-hints).
+    cache is to keep the source and the result goes past it, but for smaller and larger ones; from memory up
+    to 6 % slower (reports/examples, sweep-turns-sizes, sweep-turns-hints and sweep-registers-sizes).
     """
-    goes_past = hint in ("streaming", "streaming_stores")
-    in_turn = goes_past and problem.source_bytes >= _TURNS_SHARE * device.cache_bytes
-    takes_many_registers = pixels == "aligned" and problem.element.itemsize == _NARROW
-    if not in_turn or takes_many_registers:
+    share = problem.source_bytes / max(1, device.cache_bytes)
+    in_turn = hint in ("streaming", "streaming_stores") and _TURNS_SHARE <= share <= _MOST_TURNS_SHARE
+    if not in_turn or _takes_many_registers(problem, hint, pixels, device):
         return PER_PROBLEM
-    return _TURNS_OF_ALL if all(problem.coefficients) else _TURNS
+    takes_more = all(problem.coefficients) or problem.channels == _NO_LOAD
+    return _TURNS_OF_MORE if takes_more else _TURNS
+
+
+def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> bool:
+    """Whether too few groups that take tiles in turn would run at a time: of aligned loads of two bytes an
+    element, and in OpenCL of four channels of bytes where corners weigh and loads stream
+    (sweep-turns-masks).
+    """
+    itemsize = problem.element.itemsize
+    corner = problem.coefficients[-1]
+    of_bytes = itemsize == 1 and problem.channels == _PIXEL_WORD and bool(corner) and hint == "streaming"
+    return (pixels == "aligned" and itemsize == _NARROW) or (of_bytes and api(device) == "OpenCL")
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:

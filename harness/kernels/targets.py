@@ -126,6 +126,7 @@ def _nvidia(capability: int, compute_units: int, megabytes: int) -> list[Target]
     device = replace(
         GPU,
         backend="cuda",
+        platform="CUDA",
         name=name,
         compute_units=compute_units,
         cache_bytes=megabytes * 2**20,

@@ -11,8 +11,8 @@ from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, Laplace
-from harness.problems.laplace import BorderName
-from harness.variants.axes import Dialect, LaplaceVariant, variant_from_json, variant_to_json
+from harness.problems.laplace import BorderName, MaskName
+from harness.variants.axes import Dialect, LaplaceVariant, group_items, variant_from_json, variant_to_json
 from tests.support.machines import CPU, GPU, H200, SMALL_GPU
 
 
@@ -120,13 +120,16 @@ def test_a_gpu_adds_bytes_in_pairs(dtype: str, stencil: str) -> None:
     [
         (1280, 1, "none", "per_problem"),
         (2560, 1, "none", "per_problem"),
-        (1536, 4, "none", "per_problem"),
+        (1535, 4, "none", "per_problem"),
+        (1536, 4, "streaming_stores", "per_problem"),
         (1664, 4, "streaming_stores", "per_problem"),
         (2048, 4, "streaming_stores", "per_problem"),
         (2560, 4, "streaming_stores", 7),
         (2688, 4, "streaming_stores", 7),
         (2720, 4, "streaming", 7),
-        (3456, 4, "streaming", 7),
+        (3072, 4, "streaming", 7),
+        (3104, 4, "streaming", "per_problem"),
+        (3456, 4, "streaming", "per_problem"),
         (3712, 4, "resident", "per_problem"),
         (4096, 4, "resident", "per_problem"),
         (4 * 3276, 4, "resident", "per_problem"),
@@ -143,7 +146,12 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
     assert violations(variant, problem, H200) == []
     elsewhere = default_variant(problem, replace(H200, compute_capability=0))
     assert elsewhere == replace(
-        variant, cache_hint="none", groups="per_problem", interior="specialized", stencil="paired"
+        variant,
+        cache_hint="none",
+        groups="per_problem",
+        interior="specialized",
+        stencil="paired",
+        most_registers="unbounded",
     )
 
 
@@ -195,7 +203,7 @@ def test_the_interior_of_bytes_or_within_a_constant_border_has_code_of_its_own(
         variant = default_variant(problem, device)
         assert isinstance(variant, LaplaceVariant)
         # In OpenCL the interior's code may take too many registers for all groups to run at a time.
-        fits = border == "constant" or device is cuda or variant.groups == "per_problem"
+        fits = border == "constant" or device is cuda or variant.groups == "per_problem" or channels == 3
         assert variant.interior == (interior if fits else "general")
         assert violations(variant, problem, device) == []
 
@@ -227,3 +235,69 @@ def test_portable_kernels_cannot_keep_a_source_and_change_later() -> None:
         "global",
         "aligned",
     ]
+
+
+H100 = replace(H200, cache_bytes=50 * 2**20)
+H100_CUDA = replace(H100, platform="CUDA")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "side", "hint"), [("uint16", 2559, "none"), ("uint16", 2560, "streaming_stores")]
+)
+def test_a_quarter_of_the_cache_is_large_enough_for_stores_past_it(dtype: str, side: int, hint: str) -> None:
+    variant = default_variant(Laplace("four", "wrap", "laplacian", dtype, side, 2560), H100)
+    assert isinstance(variant, LaplaceVariant)
+    assert variant.cache_hint == hint
+
+
+@pytest.mark.parametrize(
+    ("mask", "channels", "side", "opencl", "cuda"),
+    [
+        ("four", 1, 1280, "unbounded", "unbounded"),
+        ("four", 1, 2560, 64, "unbounded"),
+        ("diagonal", 1, 2560, 64, "unbounded"),
+        ("eight", 1, 1280, "unbounded", 72),
+        ("eight", 1, 2560, "unbounded", 72),
+        ("four", 3, 2048, "unbounded", "unbounded"),
+        ("four", 3, 2560, 80, 80),
+        ("four", 3, 3072, "unbounded", "unbounded"),
+        ("four", 4, 2560, 72, "unbounded"),
+        ("eight", 4, 2560, "unbounded", 80),
+    ],
+)
+def test_filters_of_bytes_have_a_bound_on_registers_where_they_gain(
+    mask: MaskName, channels: int, side: int, opencl: int | str, cuda: int | str
+) -> None:
+    """Of groups that take tiles in turn, one with which all run at a time."""
+    problem = Laplace(mask, "wrap", "laplacian", "uint8", side, side, channels)
+    for device, most in ((H100, opencl), (H100_CUDA, cuda)):
+        variant = default_variant(problem, device)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.most_registers == most
+        assert violations(variant, problem, device) == []
+        if variant.groups != "per_problem" and most != "unbounded":
+            assert int(variant.groups) * group_items(variant) * int(most) <= 65536
+
+
+def test_no_bound_is_told_to_other_devices_or_of_other_kernels() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 2560, 2560)
+    for variant in (
+        default_variant(problem, H100, "portable"),
+        default_variant(problem, replace(H100, compute_capability=75)),
+        default_variant(problem, replace(H100, compute_capability=0)),
+        default_variant(replace(problem, dtype="uint16"), H100),
+    ):
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.most_registers == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("mask", "megabytes", "groups"), [("four", 50, 7), ("diagonal", 50, "per_problem"), ("diagonal", 60, 7)]
+)
+def test_opencls_four_channels_take_turns_where_they_gain(
+    mask: MaskName, megabytes: int, groups: int | str
+) -> None:
+    problem = Laplace(mask, "wrap", "laplacian", "uint8", 2560, 2560, 4)
+    variant = default_variant(problem, replace(H200, cache_bytes=megabytes * 2**20))
+    assert isinstance(variant, LaplaceVariant)
+    assert variant.groups == groups

@@ -58,6 +58,11 @@ def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
         ),
         (
             IMAGE,
+            {"most_registers": 72},
+            "most_registers 72: only NVIDIA's compilers are told, beside PTX",
+        ),
+        (
+            IMAGE,
             {"pixels": "local_tile", "groups": 4},
             "pixels local_tile: a group fills local memory once, not for each of several tiles (4/unit)",
         ),

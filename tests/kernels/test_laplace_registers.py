@@ -9,6 +9,7 @@ import pytest
 from backends.base import Backend
 from backends.common.kernel_backend import OwnKernelBackend
 from harness.kernels.laplace import plan
+from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import IMAGE_DTYPES, Laplace
 from harness.variants.axes import LaplaceVariant
@@ -57,6 +58,13 @@ def test_a_bound_takes_the_place_of_the_declared_size(language: str) -> None:
         assert planned.most_registers == told
         assert f"#define MOST_REGISTERS {told}\n" in text
         assert DECLARED[language] in text.partition("#if MOST_REGISTERS")[2].partition("#else")[2]
+
+
+def test_a_group_that_may_not_fit_a_compute_unit_is_refused() -> None:
+    fitting = replace(SHAPE, group_width=32, group_height=16, most_registers=128)
+    assert violations(fitting, IMAGE, NVIDIA) == []
+    [reason] = violations(replace(fitting, most_registers=136), IMAGE, NVIDIA)
+    assert reason == "most_registers 136: a group of 512 work-items may not fit a compute unit"
 
 
 def test_nvidias_opencl_is_told_by_an_option() -> None:
