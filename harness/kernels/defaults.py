@@ -17,6 +17,7 @@ from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     AXES,
+    BOUNDS,
     MOST_GROUPS,
     PER_PROBLEM,
     UNBOUNDED,
@@ -56,9 +57,8 @@ _TURNS_OF_MORE = 6
 """The same where more registers are taken: masks that weigh all neighbours, and three channels."""
 _TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 1 / 2
 """The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn."""
-_BOUNDS = {"CUDA": 72, "OpenCL": 64}
+_ONE_CHANNEL = {"CUDA": 72, "OpenCL": 64}
 """Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
-_BOUNDS_STEP = 8
 _SEVERAL_GROUPS = 2
 """Groups a compute unit from which on it does so in OpenCL."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
@@ -215,24 +215,26 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
 def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
     """The bound on the registers of items that filter bytes; wider elements gain nothing by one.
 
-    With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: on an H100 up to a tenth faster,
-    in CUDA where a mask weighs all neighbours, in OpenCL where it does not and there are several groups a
-    compute unit. Groups that take tiles in turn should all run at a time: without a bound OpenCL's take too
-    many registers for that, and are up to a fifth slower (reports/examples, sweep-registers and
-    sweep-registers-sizes).
+    With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: of one channel on an H100 up to a
+    tenth faster, in CUDA where all neighbours weigh 1, in OpenCL where they do not all weigh and there are
+    several groups a compute unit; elsewhere slower. Groups that take tiles in turn should all run at a time:
+    without a bound OpenCL's take too many registers for that, and are up to a fifth slower
+    (reports/examples, sweep-registers and sweep-registers-sizes).
     """
     if variant.stencil != "halves":
         return UNBOUNDED
-    is_cuda = api(device) == "CUDA"
-    gains = all(problem.coefficients) == is_cuda
+    is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
     if variant.groups != PER_PROBLEM:
-        if not gains and problem.channels != _NO_LOAD:
+        if is_cuda != all_weigh and problem.channels != _NO_LOAD:
             return UNBOUNDED
         fitting = REGISTERS // (variant.groups * group_items(variant))
-        return fitting // _BOUNDS_STEP * _BOUNDS_STEP
-    tiles = math.prod(laplace_tiles(problem, variant))
-    is_busy = is_cuda or tiles >= _SEVERAL_GROUPS * device.compute_units
-    return _BOUNDS[api(device)] if gains and problem.channels == 1 and is_busy else UNBOUNDED
+        return max((bound for bound in BOUNDS if bound <= fitting), default=UNBOUNDED)
+    if is_cuda:
+        gains = problem.coefficients[1:] == (1, 1)
+    else:
+        tiles = math.prod(laplace_tiles(problem, variant))
+        gains = not all_weigh and tiles >= _SEVERAL_GROUPS * device.compute_units
+    return _ONE_CHANNEL[api(device)] if gains and problem.channels == 1 else UNBOUNDED
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:

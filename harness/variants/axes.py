@@ -20,6 +20,8 @@ MOST_GROUPS: Final = 64
 """The most that the axis ``groups`` has for each compute unit."""
 PER_PROBLEM: Final = "per_problem"
 UNBOUNDED: Final = "unbounded"
+BOUNDS: Final = (32, 48, 64, 72, 80, 96, 128)
+"""Registers of a work-item with which 16, 10, 8, 7, 6, 5 and 4 groups of 128 fit a compute unit."""
 Order = Literal["in_order", "out_of_order"]
 """Whether a queue's (stream's) launches run one after the other."""
 Events = Literal["off", "on", "profiled"]
@@ -95,7 +97,7 @@ Loads = Annotated[Whole, _Values(1, 2, 4, 8)]
 _Rows = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32)]
 Groups = Annotated[Whole | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
-Registers = Annotated[Whole | Literal["unbounded"], _Values(UNBOUNDED, *range(32, 256, 8))]
+Registers = Annotated[Whole | Literal["unbounded"], _Values(UNBOUNDED, *BOUNDS)]
 """As many as the compiler finds best for the group's size, or at most so many."""
 GroupSize = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
 

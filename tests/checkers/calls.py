@@ -51,10 +51,12 @@ from tests.support.checks import Point
 from tests.support.compiling import NVIDIA
 from tests.support.samples import (
     BANDWIDTHS,
+    BOUNDED,
     LAPLACES,
     LEAST,
     REDUCTIONS,
     TURNS,
+    bounded_of,
     turns_of,
     variant_of,
 )
@@ -83,7 +85,7 @@ def calls() -> list[Call]:
     """Every pair of values of two axes, operations, dtypes and borders, as the functional tests have them;
     the ladders' rungs; what GPUs run by default; the limits; the empty kernel. Each once.
     """
-    found = [*_reductions(), *_as_by_default(), *_laplaces(), *_borders(), *_turns()]
+    found = [*_reductions(), *_as_by_default(), *_laplaces(), *_borders(), *_turns(), *_bounded()]
     found += [*_bandwidths(), *_rungs()]
     found.append(Call(Empty((((3,), (5,)), ((2, 3), (4, 2)))), LaunchVariant()))
     return list(dict.fromkeys(found))
@@ -157,6 +159,11 @@ def _borders() -> Iterator[Call]:
 def _turns() -> Iterator[Call]:
     for variant in TURNS:
         yield Call(turns_of(variant), variant)
+
+
+def _bounded() -> Iterator[Call]:
+    for point in BOUNDED:
+        yield Call(*bounded_of(point))
 
 
 def _bandwidths() -> Iterator[Call]:

@@ -58,6 +58,7 @@ SKIPPED = (
     "cache_hint streaming",
     "cache_hint resident",
     "cache_hint window",
+    "most_registers",
 )
 """How the reasons begin for what Oclgrind cannot run: it knows no sub-groups, no PTX and no caches."""
 

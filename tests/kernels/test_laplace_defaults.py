@@ -258,6 +258,7 @@ def test_a_quarter_of_the_cache_is_large_enough_for_stores_past_it(dtype: str, s
         ("diagonal", 1, 2560, 64, "unbounded"),
         ("eight", 1, 1280, "unbounded", 72),
         ("eight", 1, 2560, "unbounded", 72),
+        ("eight_negated", 1, 2560, "unbounded", "unbounded"),
         ("four", 3, 2048, "unbounded", "unbounded"),
         ("four", 3, 2560, 80, 80),
         ("four", 3, 3072, "unbounded", "unbounded"),

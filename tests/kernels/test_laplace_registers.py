@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from backends.base import Backend
 from backends.common.kernel_backend import OwnKernelBackend
+from backends.errors import BackendUnavailable
 from harness.kernels.laplace import plan
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
-from harness.problems import IMAGE_DTYPES, Laplace
-from harness.variants.axes import LaplaceVariant
-from tests.support.checks import Point, pairwise, spelled
+from harness.variants.axes import BOUNDS, LaplaceVariant
+from tests.support.checks import Point, spelled
 from tests.support.compiling import NVIDIA
 from tests.support.laplace import IMAGE, check
+from tests.support.samples import BOUNDED, bounded_of
 
 SHAPE = LaplaceVariant(
     border_code="mapped", vector_width=8, rows_per_item=4, loads_in_flight=4, group_height=4
@@ -23,31 +25,28 @@ SHAPE = LaplaceVariant(
 DECLARED = {"cl": "reqd_work_group_size(GROUP_WIDTH", "cu": "__launch_bounds__(GROUP_WIDTH"}
 
 
-@pytest.mark.parametrize(
-    "point",
-    pairwise(
-        {
-            "dtype": IMAGE_DTYPES,
-            "channels": (1, 3, 4),
-            "mask": ("four", "diagonal"),
-            "groups": ("per_problem", 1),
-            "interior": ("general", "specialized"),
-            "most_registers": (32, 72, 248),
-        }
-    ),
-    ids=spelled,
-)
+@pytest.mark.parametrize("point", BOUNDED, ids=spelled)
 def test_results_are_right_within_a_bound_and_the_bound_is_kept(own_backend: Backend, point: Point) -> None:
-    axes = {name: point[name] for name in ("groups", "interior", "most_registers")}
-    variant = replace(SHAPE, **axes)
-    problem = Laplace(point["mask"], "replicate", "sharpened", point["dtype"], 61, 301, point["channels"])
-    if reason := own_backend.unsupported(problem, variant):
-        pytest.skip(reason)
+    problem, variant = bounded_of(point)
     source = problem.make_source(seed=1)
     check(own_backend, problem, variant, source)
     with own_backend.prepare(problem, variant, [own_backend.upload(problem.pack(source))]) as prepared:
         taken = [launch.registers for launch in prepared.launches]
     assert all(registers is None or registers <= point["most_registers"] for registers in taken), taken
+
+
+@pytest.mark.parametrize("most", BOUNDS)
+def test_cudas_compiler_keeps_a_bound(most: int) -> None:
+    nvrtc = pytest.importorskip("backends.cuda.nvrtc")
+    variant = replace(SHAPE, vector_width=16, stencil="halves", most_registers=most)
+    planned = plan(replace(IMAGE, mask="diagonal", channels=3), variant, NVIDIA)
+    source = assemble("cu", planned.files, planned.macros)
+    try:
+        log = nvrtc.compile_source(source, (9, 0), ("--ptxas-options=-v",)).log
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+    [taken] = re.findall(r"Used (\d+) registers", log)
+    assert int(taken) <= most
 
 
 @pytest.mark.parametrize("language", ["cl", "cu"])
@@ -63,8 +62,8 @@ def test_a_bound_takes_the_place_of_the_declared_size(language: str) -> None:
 def test_a_group_that_may_not_fit_a_compute_unit_is_refused() -> None:
     fitting = replace(SHAPE, group_width=32, group_height=16, most_registers=128)
     assert violations(fitting, IMAGE, NVIDIA) == []
-    [reason] = violations(replace(fitting, most_registers=136), IMAGE, NVIDIA)
-    assert reason == "most_registers 136: a group of 512 work-items may not fit a compute unit"
+    [reason] = violations(replace(fitting, group_height=32), IMAGE, NVIDIA)
+    assert reason == "most_registers 128: a group of 1024 work-items may not fit a compute unit"
 
 
 def test_nvidias_opencl_is_told_by_an_option() -> None:

@@ -22,7 +22,7 @@ from harness.problems import (
     Reduction,
 )
 from harness.problems.dtypes import DTYPES
-from harness.variants.axes import AXES, PER_PROBLEM, Variant, variant_from_json
+from harness.variants.axes import AXES, PER_PROBLEM, UNBOUNDED, Variant, variant_from_json
 from tests.support.checks import Point, pairwise, spelled
 
 NVIDIA = device_info(
@@ -50,6 +50,7 @@ FEWER: dict[str, tuple[Any, ...]] = {
     "group_width": (1, 32),
     "group_height": (1, 8),
     "rows_per_item": (1, 2, 8),
+    "most_registers": (UNBOUNDED,),
 }
 """In place of all values of an axis: the others give the same code with another number in it."""
 

@@ -13,6 +13,7 @@ from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
     AXES,
     PER_PROBLEM,
+    UNBOUNDED,
     BorderCode,
     LaplaceVariant,
     Pixels,
@@ -80,10 +81,27 @@ LAPLACES = pairwise(
         "output": OUTPUTS,
         "dtype": IMAGE_DTYPES,
         "channels": (1, 3, 4),
-        **axes_of("laplace", groups=FEW_GROUPS, group_width=(1, 2, 8, 32), group_height=(1, 4, 8)),
+        **axes_of(
+            "laplace",
+            groups=FEW_GROUPS,
+            group_width=(1, 2, 8, 32),
+            group_height=(1, 4, 8),
+            most_registers=(UNBOUNDED,),
+        ),
     },
     _fits,
 )
+BOUNDED = pairwise(
+    {
+        "dtype": IMAGE_DTYPES,
+        "channels": (1, 3, 4),
+        "mask": ("four", "diagonal"),
+        "groups": (PER_PROBLEM, 1),
+        "interior": AXES["laplace"]["interior"],
+        "most_registers": (32, 72, 128),
+    }
+)
+"""Filters with a bound on their registers, a sample of their own: only NVIDIA's compilers are told."""
 BANDWIDTHS = pairwise(
     {
         "direction": DIRECTIONS,
@@ -108,6 +126,16 @@ TURNS = [
     for code, pixels, scheme, stencil, width in _TURNS
 ]  # fmt: skip
 """Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each."""
+
+
+def bounded_of(point: Point) -> tuple[Laplace, LaplaceVariant]:
+    """A filter of BOUNDED, on an image with an interior and rows that end inside a vector."""
+    axes = {name: point[name] for name in ("groups", "interior", "most_registers")}
+    variant = LaplaceVariant(
+        border_code="mapped", vector_width=8, rows_per_item=4, loads_in_flight=4, group_height=4, **axes
+    )
+    problem = Laplace(point["mask"], "replicate", "sharpened", point["dtype"], 61, 301, point["channels"])
+    return problem, variant
 
 
 def turns_of(variant: LaplaceVariant) -> Laplace:

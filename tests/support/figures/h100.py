@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 
 import pandas as pd
@@ -13,6 +12,9 @@ from tests.support.recorded import OWN, contexts, ends, lead, over_limit, ratios
 
 H100 = "docs/results-h100.md"
 RUN, FILTERS, SWEEP = "h100-quick", "h100-filters", "h100-sweep-halves"
+BEFORE, TURNS = "h100-filters-before", "h100-sweep-turns-masks"
+BOUNDS = ("h100-sweep-registers", "h100-sweep-registers-sizes")
+CHANGED = ("uint8, one channel", "uint8, three", "uint8, four", "uint16, one")
 LIBRARIES = ("cub", "npp", "cupy", "torch")
 SIDES = ("2560x2560", "8192x8192")
 KINDS = {
@@ -30,12 +32,22 @@ def against_cuda(**wanted: object) -> pd.DataFrame:
     return where(ratios(RUN), first_backend="opencl", **wanted)
 
 
-def slower_filters() -> list[float]:
-    """The ratios of the filters in which OpenCL is slower: two of the plain mask, one of *eight*."""
-    found = against_cuda(kind="laplace", verdict="slower").sort_values("gross")
-    assert ["four" in each for each in found["problem"]] == [True, True, False]
-    assert "eight" in found["problem"].iloc[2]
-    return list(found["gross"])
+def slower_filters() -> dict[str, float]:
+    """The filters in which OpenCL is slower, of one channel of bytes at 2560x2560, and their ratios."""
+    found = against_cuda(kind="laplace", verdict="slower")
+    assert set(found["size"]) == {SIDES[0]}
+    assert set(found["type"]) == {"uint8C1"}
+    return dict(zip(found["op"], found["gross"], strict=True))
+
+
+def behind() -> list[float]:
+    """Those ratios: the plain mask with both outputs, *eight*, *diagonal*; the plain one without a bound."""
+    masks = ("laplacian four", "sharpened four", "laplacian eight", "sharpened diagonal")
+    found = {op.rsplit(" ", 1)[0]: ratio for op, ratio in slower_filters().items()}
+    assert len(found) == len(masks)
+    plain = where(filters(BEFORE, size=SIDES[0], type="uint8C1"), op="laplacian four reflect_101")
+    times = plain.set_index("backend")["queue"]
+    return [*(found[mask] for mask in masks), times["cuda"] / times["opencl"]]
 
 
 def portable() -> tuple[int, int]:
@@ -44,9 +56,9 @@ def portable() -> tuple[int, int]:
     return int((found["verdict"] == "slower").sum()), len(found)
 
 
-def filters(**wanted: object) -> pd.DataFrame:
+def filters(run: str = FILTERS, **wanted: object) -> pd.DataFrame:
     """The recorded filters, hot, of both APIs."""
-    return where(table(FILTERS), **{"purpose": "compare", "cache": "hot", "backend": OWN, **wanted})
+    return where(table(run), **{"purpose": "compare", "cache": "hot", "backend": OWN, **wanted})
 
 
 def shares(kind: str) -> list[float]:
@@ -60,7 +72,7 @@ def spreads() -> list[float]:
     """By how many per cent those of a kind differ from memory: at most but for one, and that one."""
     times = filters(size=SIDES[1]).groupby(["type", "backend"])["queue"]
     found = (times.max() / times.min() - 1).sort_values() * 100
-    assert found.index[-1] == ("uint8C3", "opencl")
+    assert found.index[-1] == ("uint8C1", "cuda")
     return [found.iloc[-2], found.iloc[-1]]
 
 
@@ -82,51 +94,98 @@ def halves(side: str) -> list[float]:
     return [geometric_mean(gains), *ends(gains)]
 
 
-def together() -> list[float]:
-    """How many times as fast OpenCL's tiles in turn are with loads issued together: ends, count, mean."""
-    before, after = (
-        where(table(name), purpose="compare", backend="opencl").set_index(["problem", "cache", "variant"])[
-            "queue"
-        ]
-        for name in ("h100-filters-before", FILTERS)
+def changes(kind: str) -> list[float]:
+    """How many times as fast a kind of images of 2560x2560 is as before, in either API, and the means of
+    OpenCL's speed over CUDA's, before and now.
+    """
+    times = {
+        (run, api): filters(run, size=SIDES[0], type=kind, backend=api).set_index("problem")["queue"]
+        for run in (BEFORE, FILTERS)
+        for api in OWN
+    }
+    assert {len(each) for each in times.values()} == {9}
+    gains = [times[BEFORE, api] / times[FILTERS, api] for api in OWN]
+    against = [times[run, "cuda"] / times[run, "opencl"] for run in (BEFORE, FILTERS)]
+    return [geometric_mean(each) for each in (*gains, *against)]
+
+
+def bounded(most: int, **wanted: object) -> list[float]:
+    """How many times as fast filters are with a bound on registers as without: count, mean and ends.
+
+    wanted: the columns of a table of records, besides ``mask`` and ``groups`` a unit (0: a group a tile).
+    """
+    rows = pd.concat(where(table(run), purpose="compare").assign(run=run) for run in BOUNDS)
+    rows["mask"] = rows["op"].str.split().str[1]
+    rows["most"] = rows["variant"].str.extract(r"(\d+) registers")[0].fillna("0").astype(int)
+    rows["groups"] = rows["variant"].str.extract(r"(\d+)/unit")[0].fillna("0").astype(int)
+    rows["form"] = rows["variant"].str.replace(r" \d+ registers", "", regex=True)
+    key = ["run", "backend", "problem", "form"]
+    times = where(rows, **wanted).pivot_table(index=key, columns="most", values="queue")
+    gains = (times[0] / times[most]).dropna()
+    return [len(gains), geometric_mean(gains), *ends(gains)]
+
+
+def registers_in_turn() -> list[float]:
+    """What OpenCL's filters of three channels that take tiles in turn take: the least and the most."""
+    rows = where(table(BOUNDS[0]), purpose="compare", backend="opencl", type="uint8C3")
+    rows = rows[rows["variant"].str.contains("/unit") & ~rows["variant"].str.contains("registers")]
+    return [*ends(rows["resources"].str.extract(r"(\d+) registers")[0].astype(int))]
+
+
+def plain() -> list[float]:
+    """OpenCL's times of the plain filter of bytes with its bound and without, and CUDA's without."""
+    wanted = {"purpose": "compare", "size": SIDES[0], "type": "uint8C1", "op": "laplacian four reflect_101"}
+    rows = where(table(BOUNDS[0]), **wanted)
+    rows = rows.assign(most=rows["variant"].str.extract(r"(\d+) registers")[0].fillna(""))
+    times = rows.set_index(["backend", "most"])["queue"] * 1e6
+    return [times["opencl", "64"], times["opencl", ""], times["cuda", ""]]
+
+
+def negated() -> list[float]:
+    """CUDA's times of *eight_negated* with one channel of bytes, now and before."""
+    wanted = {"size": SIDES[0], "type": "uint8C1", "backend": "cuda"}
+    return [
+        1e6 * where(filters(run, **wanted), op="laplacian eight_negated reflect_101")["queue"].iloc[0]
+        for run in (FILTERS, BEFORE)
+    ]
+
+
+BETWEEN = ("1536x1536", "1792x1792", "2048x2048", SIDES[0], "3072x3072", "4096x4096")
+ONE: dict[str, object] = {"type": "uint8C1", "groups": 0}
+PLAIN: dict[str, object] = {**ONE, "mask": ("four", "diagonal"), "size": BETWEEN}
+EIGHT: dict[str, object] = {**ONE, "mask": "eight", "size": ("1280x1280", *BETWEEN)}
+THREE: dict[str, object] = {"type": "uint8C3", "groups": 6, "size": SIDES[0]}
+LARGE: dict[str, object] = {"size": SIDES[1]}
+BOUNDED = [
+    (f"{text} | {api} | {most}", partial(bounded, most, backend=api.lower(), **wanted))
+    for text, wanted, pair in (
+        ("| one channel, *four* and *diagonal*, 1536 to 4096", PLAIN, (64, 72)),
+        ("| one channel, *eight*, 1280 to 4096", EIGHT, (64, 72)),
+        ("| three, six groups a unit in turn, 2560", THREE, (80, 80)),
+        ("| all kinds and types, 8192", LARGE, (72, 72)),
     )
-    gains = (before / after)[
-        lambda each: each.index.get_level_values("variant").str.contains("/unit")
-    ].dropna()
-    return [*ends(gains), len(gains), geometric_mean(gains)]
-
-
-def registers(problem: str, name: str) -> int:
-    """What OpenCL's default takes of a work-item."""
-    (row,) = where(table(name), problem=problem, backend="opencl", purpose="compare").to_dict("records")[:1]
-    found = re.search(r"(\d+) registers", row["resources"])
-    assert found
-    return int(found[1])
-
+    for text, api, most in ((text, "OpenCL", pair[0]), ("| the same", "CUDA", pair[1]))
+]
+"""The rows of the table of bounds on registers: what they begin with, and the figures."""
 
 SENTENCES: list[Figure] = [
     (H100, "in {} to {} fresh contexts, an empty kernel in {},", partial(contexts, RUN)),
     (H100, "The {} *ambiguous* ones", lambda: [len(against_cuda(kind="reduction", verdict="ambiguous"))]),
-    (H100, "with the plain mask {:.2f} and {:.2f}, with *eight* {:.2f} of CUDA's speed.", slower_filters),
+    (
+        H100,
+        "the plain mask {:.3f} and {:.3f}, *eight* {:.3f}, *diagonal* {:.3f} of CUDA's speed. Without a "
+        "bound on OpenCL's registers the plain one was at {:.2f},",
+        behind,
+    ),
     (
         "README.md",
         "OpenCL is slower in {} filters of `quick`, by up to {:.1f} %",
-        lambda: [len(slower_filters()), 100 * (1 / slower_filters()[0] - 1)],
+        lambda: [len(slower_filters()), 100 * (1 / min(slower_filters().values()) - 1)],
     ),
     (
         "README.md",
         "and filters of 8192x8192 reach {:.2f} to {:.2f} of the copy limit",
         lambda: ends(filters(size=SIDES[1])["share"]),
-    ),
-    (
-        H100,
-        "{:.2f} to {:.2f} times as fast by that, the mean of {} filters is {:.2f} (",
-        together,
-    ),
-    (
-        H100,
-        "the plain one takes {} registers in both",
-        lambda: [registers("laplacian four reflect_101 uint8C1 2560x2560", RUN)],
     ),
     (H100, "*slower* in {} of the {} cases", portable),
     (
@@ -148,7 +207,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         H100,
-        "within {:.1f} % of each other there, but for OpenCL's three channels of uint8 ({:.1f} %)",
+        "within {:.1f} % of each other there, but for CUDA's one channel of uint8 ({:.1f} %)",
         spreads,
     ),
     (
@@ -157,13 +216,13 @@ SENTENCES: list[Figure] = [
         lambda: [*from_memory(), *ends(where(ratios(FILTERS), size=SIDES[1])["gross"])],
     ),
     (
-        H100,
-        "takes {} registers, so that six groups fit and not the seven that it has: its {:.2f} is",
-        lambda: [
-            registers("laplacian diagonal reflect_101 uint8C4 2560x2560", FILTERS),
-            filters(size=SIDES[0], type="uint8C4", backend="opencl")["share"].min(),
-        ],
+        NOTES,
+        "the plain filter of bytes at 2560x2560 takes {:.2f} us on an H100, without {:.2f}, CUDA's {:.2f} (",
+        plain,
     ),
+    (H100, "which is not in the sweep, slower at 2560x2560 ({:.2f} us for {:.2f}", negated),
+    (H100, "OpenCL's with three channels take {} to {} registers, too many for that.", registers_in_turn),
+    (H100, "page of this run flags {} cases", lambda: [int(table(FILTERS)["above_limit"].sum())]),
     (
         NOTES,
         "{:.3f} times as fast in the mean at 2560x2560, and {:.3f} times at 8192x8192",
@@ -180,6 +239,11 @@ ROWS: list[Figure] = [
         )
         for name, kind in KINDS.items()
     ),
+    *(
+        (H100, f"| {name} | {{:.3f}} | {{:.3f}} | {{:.2f}} | {{:.2f}} |", partial(changes, KINDS[name]))
+        for name in CHANGED
+    ),
+    *((H100, f"{text} | {{}} | {{:.3f}} | {{:.3f}} | {{:.3f}} |", found) for text, found in BOUNDED),
     *(
         (H100, f"| {side} | {{:.3f}} | {{:.3f}} | {{:.3f}} |", partial(halves, side))
         for side in ("1280x1280", *SIDES)
