@@ -20,26 +20,35 @@
 #if ELEMENT_IS_FLOAT
 #define LESSER_NUMBER(x, kept) (((x) < (kept)) ? (x) : (kept))
 #define GREATER_NUMBER(x, kept) (((x) > (kept)) ? (x) : (kept))
-
-__device__ inline LOADED with_nan(LOADED extreme, const LOADED *batch) {
-  VECTOR_OF(AS_WIDE) is_nan;
-  EACH_COMPONENT COMPONENT(is_nan) = COMPONENT(batch[0]) != COMPONENT(batch[0]);
-#pragma unroll
-  for (int k = 1; k < LOADS_IN_FLIGHT; ++k)
-    EACH_COMPONENT COMPONENT(is_nan) |= COMPONENT(batch[k]) != COMPONENT(batch[k]);
-  EACH_COMPONENT COMPONENT(extreme) = COMPONENT(is_nan) ? (ELEMENT)(NAN) : COMPONENT(extreme);
-  return extreme;
-}
+// One comparison tests two elements.
+#define HAVE_NAN(x, y) (!(((x) <= (y)) | ((x) > (y))))
 #else
 #define LESSER_NUMBER(x, kept) LESSER(x, kept)
 #define GREATER_NUMBER(x, kept) GREATER(x, kept)
-
-__device__ inline LOADED with_nan(LOADED extreme, const LOADED *batch) {
-  return extreme;
-}
 #endif
 
-// The smallest and the largest element of a batch in each component, in one pass.
+// In which components a batch has a NaN.
+ALWAYS_INLINE VECTOR_OF(AS_WIDE) nan_in(const LOADED *batch) {
+  VECTOR_OF(AS_WIDE) is_nan;
+  EACH_COMPONENT COMPONENT(is_nan) = 0;
+#if ELEMENT_IS_FLOAT
+#pragma unroll
+  for (int k = 0; k < LOADS_IN_FLIGHT; k += 2) {
+    const int other = k + 1 < LOADS_IN_FLIGHT ? k + 1 : k;
+    EACH_COMPONENT COMPONENT(is_nan) |= HAVE_NAN(COMPONENT(batch[k]), COMPONENT(batch[other]));
+  }
+#endif
+  return is_nan;
+}
+
+ALWAYS_INLINE LOADED with_nan(LOADED extreme, VECTOR_OF(AS_WIDE) is_nan) {
+#if ELEMENT_IS_FLOAT
+  EACH_COMPONENT COMPONENT(extreme) = COMPONENT(is_nan) ? (ELEMENT)(NAN) : COMPONENT(extreme);
+#endif
+  return extreme;
+}
+
+// The smallest and the largest number of a batch in each component, in one pass.
 ALWAYS_INLINE void extremes_of(const LOADED *batch, LOADED *lowest, LOADED *highest) {
   LOADED least = batch[0], most = batch[0];
 #pragma unroll
@@ -47,6 +56,6 @@ ALWAYS_INLINE void extremes_of(const LOADED *batch, LOADED *lowest, LOADED *high
     EACH_COMPONENT COMPONENT(least) = LESSER_NUMBER(COMPONENT(batch[k]), COMPONENT(least));
     EACH_COMPONENT COMPONENT(most) = GREATER_NUMBER(COMPONENT(batch[k]), COMPONENT(most));
   }
-  *lowest = with_nan(least, batch);
-  *highest = with_nan(most, batch);
+  *lowest = least;
+  *highest = most;
 }

@@ -7,5 +7,5 @@ inline void accumulate_batch(accumulator_t *accumulator, const LOADED *batch, UN
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_COMPONENT COMPONENT(highest) = GREATER_NUMBER(COMPONENT(batch[k]), COMPONENT(highest));
   }
-  *accumulator = accumulate(*accumulator, with_nan(highest, batch), 0);
+  *accumulator = accumulate(*accumulator, with_nan(highest, nan_in(batch)), 0);
 }

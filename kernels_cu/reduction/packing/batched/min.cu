@@ -7,5 +7,5 @@ __device__ inline void accumulate_batch(accumulator_t *accumulator, const LOADED
   for (int k = 1; k < LOADS_IN_FLIGHT; ++k) {
     EACH_COMPONENT COMPONENT(lowest) = LESSER_NUMBER(COMPONENT(batch[k]), COMPONENT(lowest));
   }
-  *accumulator = accumulate(*accumulator, with_nan(lowest, batch), 0);
+  *accumulator = accumulate(*accumulator, with_nan(lowest, nan_in(batch)), 0);
 }
