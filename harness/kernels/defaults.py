@@ -48,7 +48,7 @@ _NARROW = 2
 _NO_LOAD = 3
 """Channels whose pixel is no single load."""
 _PIXEL_WORD = 4
-"""Channels whose pixel of bytes is one word."""
+"""Channels of which a pixel of bytes is one word."""
 _ASYNC_CAPABILITY = 80
 """The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
 _TURNS = 7
@@ -297,10 +297,11 @@ def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, dev
     element, and in OpenCL of four channels of bytes where corners weigh and loads stream
     (sweep-turns-masks).
     """
-    itemsize = problem.element.itemsize
-    corner = problem.coefficients[-1]
-    of_bytes = itemsize == 1 and problem.channels == _PIXEL_WORD and bool(corner) and hint == "streaming"
-    return (pixels == "aligned" and itemsize == _NARROW) or (of_bytes and api(device) == "OpenCL")
+    if pixels == "aligned":
+        return problem.element.itemsize == _NARROW
+    *_, corner = problem.coefficients
+    of_words = problem.dtype == "uint8" and problem.channels == _PIXEL_WORD
+    return of_words and corner != 0 and hint == "streaming" and api(device) == "OpenCL"
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
