@@ -28,6 +28,7 @@ KNOWN = {
     "sm_120, waves of 32": {
         "product float32 2560x2560",
         "sum float32 2560x2560",
+        "laplacian eight reflect_101 uint8C1 2560x2560",
         "laplacian four constant(0) uint16C1 2560x2560",
         "laplacian four constant(0) int16C1 2560x2560",
     },
