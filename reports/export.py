@@ -22,7 +22,7 @@ RECORD_COLUMNS: Final = (
     "device", "device_name", "physical", "backend", "role", "kind", "op", "type", "size", "elements",
     "problem", "source_bytes", "bytes_moved", "variant", "cache", "purpose", "status", "reason",
     "verification", "queue", "queue_p25", "queue_p75", "launch", "net", "round_trip", "event", "kernel",
-    "bytes_per_second", "limit", "share", "note",
+    "bytes_per_second", "limit", "share", "share_low", "share_high", "note",
 )  # fmt: skip
 """Of :class:`reports.dataset.Row`, what somebody needs who computes with a run: times in seconds, bandwidths
 in bytes a second."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -162,19 +163,30 @@ def _shares(rows: pd.DataFrame) -> Iterator[str]:
     for (kind, cache), group in known.groupby(["kind", "cache"], sort=False):
         largest = group[group["elements"] == group["elements"].max()]
         best = by_speed(largest).drop_duplicates(["backend", "problem"])
-        parts = [
-            f"{backend} {write.percent(share)}\u00a0%"
-            for backend, share in best.groupby("backend")["share"]
-            .agg(geometric_mean)
-            .sort_values(ascending=False)
-            .items()
-        ]
+        ends = ["share", "share_low", "share_high"]
+        means = best.groupby("backend")[ends].agg(_mean).sort_values("share", ascending=False)
+        parts = [f"{mean.Index} {_share(mean)}" for mean in means.itertuples()]
         near = "" if largest["limit_exact"].all() else " (some against the limit of the nearest size)"
         size = largest["size"].iloc[0]
         yield (
             f"Share of the measured {_LIMITS[str(kind)]} limit, {cache} {KINDS[str(kind)]} of {size}: "
             f"{_listed(parts)}{near}."
         )
+
+
+def _mean(shares: pd.Series[float]) -> float:
+    """The geometric mean; of the ends of intervals it is an end for the mean, and a cautious one, as what one
+    limit is off by is the same in all its cases. NaN where one is not known.
+    """
+    return math.nan if shares.isna().any() else geometric_mean(shares)
+
+
+def _share(mean: Any) -> str:
+    """A backend's mean share with its interval in per cent."""
+    written = f"{write.percent(mean.share)}\u00a0%"
+    if math.isnan(mean.share_low):
+        return written
+    return f"{written} ({write.percent(mean.share_low)} to {write.percent(mean.share_high)})"
 
 
 def _marked(comparison: Comparison) -> Iterator[str]:

@@ -41,7 +41,7 @@ class Row:
     its contexts, with the opening. resources: what each launch takes
     (:func:`reports.resources.taken`). width: the elements of a vector. limit: the fastest bandwidth measured
     on the same hardware, cache state and source size (limit_exact), else at the nearest size (limit_bytes).
-    share: of that limit.
+    share: of that limit, with the ends of its interval.
     """
 
     number: int
@@ -99,6 +99,8 @@ class Row:
     limit_bytes: int = 0
     limit_exact: bool = False
     share: float = math.nan
+    share_low: float = math.nan
+    share_high: float = math.nan
     above_limit: bool = False
 
 

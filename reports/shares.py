@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from harness.results.ratio import ratio_interval
 from reports.row import Row
 
 TOLERATED_EXCESS = 0.005
@@ -29,8 +30,11 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         return row
     nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
     same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
-    best = max(same, key=lambda limit: limit.bytes_per_second)
+    best = max(lasting(same), key=lambda limit: limit.bytes_per_second)
     share = row.bytes_per_second / best.bytes_per_second
+    interval = ratio_interval(
+        row.queue_blocks, best.queue_blocks, errors=(row.queue_error, best.queue_error)
+    ).scaled(row.bytes_moved / best.bytes_moved)
     is_exact = abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES
     return replace(
         row,
@@ -39,9 +43,19 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         limit_bytes=best.source_bytes,
         limit_exact=is_exact,
         share=share,
+        share_low=interval.low,
+        share_high=interval.high,
         # Another size may have a lower limit, with nothing wrong.
         above_limit=is_exact and _is_above(row, same),
     )
+
+
+def lasting(candidates: Sequence[Row]) -> list[Row]:
+    """Those measured in more than half as many contexts as the one in the most. The others were given up, and
+    may look faster than they are: the fewer the contexts, the more of the fastest time is luck.
+    """
+    most = max(len(limit.queue_blocks) for limit in candidates)
+    return [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]
 
 
 def _is_above(row: Row, limits: Sequence[Row]) -> bool:

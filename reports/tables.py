@@ -149,6 +149,8 @@ def _clock_mark(row: Any) -> tuple[str, str]:
 
 def _share(row: Any) -> Cell:
     title = f"of {write.gb_s(row.limit)} GB/s by {row.limit_by}, source of {write.size(row.limit_bytes)}"
+    if not math.isnan(row.share_low):
+        title += f"; 95 % interval {write.percent(row.share_low)} to {write.percent(row.share_high)} %"
     if math.isnan(row.share):
         return number_cell(row.share, write.percent)
     if row.above_limit:

@@ -48,6 +48,10 @@ class Interval:
         """Whether there is one."""
         return not (math.isnan(self.low) or math.isnan(self.high))
 
+    def scaled(self, by: float) -> Interval:
+        """The interval of the ratio times a number above zero."""
+        return Interval(self.low * by, self.high * by)
+
 
 UNKNOWN = Interval(math.nan, math.nan)
 """What stands for the interval that cannot be given."""

@@ -22,9 +22,11 @@ LEAST_ROUNDS = 4
 variant is given up: a few contexts may happen to be alike."""
 
 FAR_OFF = 1.25
-"""Times our kernels' time from which on a baseline is measured in the first process only: it differs from
-process to process by far less.
+"""Times our kernels' time from which on a baseline is measured in the first process only: on a GPU that has
+several contexts it differs from process to process by far less.
 """
+FAR_OFF_ALONE = 8.0
+"""The same where no device has several contexts: times on a shared processor differ by a multiple."""
 
 
 class Known:
@@ -85,27 +87,47 @@ class Known:
         return left_out | empties if others and others <= left_out | self._gone else left_out
 
     def settled(self, of_round: Sequence[Trial]) -> set[Case]:
-        """The cases of a process, beyond those in which all are measured, on which no verdict hangs."""
+        """The cases of a process, beyond those in which all are measured, on which no verdict hangs. While
+        there are others, the fastest candidates for the limits are measured beside them.
+        """
         left_out: set[Case] = set()
+        limits: set[Case] = set()
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
             cases = [trial.case for trial in group if trial.case not in self._gone]
             slow = self._slow_of(cases)
             left_out |= slow | set(cases) - (self._still_open(cases) if is_compared(cases) else frozenset())
-        return left_out
+            limits |= self._fastest_limit(cases)
+        is_over = left_out >= {trial.case for trial in of_round} - self._gone
+        return left_out if is_over else left_out - limits
+
+    def _fastest_limit(self, cases: Sequence[Case]) -> set[Case]:
+        """The fastest of the candidates for a limit in the most rounds, if its time is not known well."""
+        limits = [case for case in cases if case.role == "limit" and case in self._medians]
+        most = max((len(self._medians[case]) for case in limits), default=0)
+        fastest = min((c for c in limits if len(self._medians[c]) == most), key=self._speed, default=None)
+        return {fastest} & self._still_open(cases) if fastest else set()
 
     def far_off(self, of_round: Sequence[Trial]) -> set[Case]:
         """The baselines of a later process's first round each sample of which took at least FAR_OFF times as
-        long as our kernels, and their controls: another process would not change what is said of them.
+        long as our kernels (or FAR_OFF_ALONE), and their controls: another process would not change what is
+        said of them.
         """
         left_out: set[Case] = set()
         for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
-            sides = list(sides_of([t.case for t in group if t.case in self._medians]).values())
-            for baseline in (side for side in sides if is_baseline(side[0])):
-                ours = [each for each in sides if is_ours_beside(each[0], baseline[0])]
-                best = [min(self._speed(case)[1] for case in side) for side in ours]
-                if best:
-                    left_out |= {case for case in baseline if self._least(case) >= FAR_OFF * max(best)}
+            left_out |= self._far_off_of([trial.case for trial in group])
         return left_out | {trial.case for trial in of_round if twin_of(trial.case) in left_out}
+
+    def _far_off_of(self, cases: Sequence[Case]) -> set[Case]:
+        """The baselines among the cases of one problem that are far off."""
+        times = FAR_OFF if self._rounds > 1 else FAR_OFF_ALONE
+        sides = list(sides_of([case for case in cases if case in self._medians]).values())
+        far_off: set[Case] = set()
+        for baseline in (side for side in sides if is_baseline(side[0])):
+            ours = [each for each in sides if is_ours_beside(each[0], baseline[0])]
+            best = [min(self._speed(case)[1] for case in side) for side in ours]
+            if best:
+                far_off |= {case for case in baseline if self._least(case) >= times * max(best)}
+        return far_off
 
     def _least(self, case: Case) -> float:
         return min(min(clock.seconds) for clock in self._clocks[case])
@@ -190,21 +212,25 @@ class Known:
 
     def _not_told(self, cases: Sequence[Case]) -> frozenset[Case]:
         """The cases on sides of which a verdict is not settled: of one device against another, on the fastest
-        of each, and on each variant that both have; of one device alone, all unless all times are known well.
+        of each, and on each variant that both have; of one device alone and of a limit, which has no verdict,
+        all unless all times are known well.
         """
         if not cases or (self._launches_after and isinstance(cases[0].problem, Empty)):
             # All other times are corrected by the empty kernel's: more of them improve all.
             return frozenset(cases)
         found = {case: self._corrected(case) for case in cases}
-        sides = list(sides_of(cases).values())
-        if len({case.device_key for case in cases}) == 1:
-            known = all(mean_is_narrow(_medians_of(side), NARROW) for side in found.values())
+        if len({case.device_key for case in cases}) == 1 or cases[0].role == "limit":
+            most = max(len(side.blocks) for side in found.values())
+            left = (side for side in found.values() if len(side.blocks) == most)
+            known = all(mean_is_narrow(_medians_of(side), NARROW) for side in left)
             return frozenset() if known else frozenset(cases)
-        left: set[Case] = set()
+        not_told: set[Case] = set()
+        far_off = self._far_off_of(cases)
+        sides = sides_of([case for case in cases if case not in far_off]).values()
         for one, other in combinations(sides, 2):
             if are_compared(one[0], other[0]) and not self._is_side_told(one, other, found):
-                left |= {*one, *other}
-        return frozenset(case for case in cases if case in left or twin_of(case) in left)
+                not_told |= {*one, *other}
+        return frozenset(case for case in cases if case in not_told or twin_of(case) in not_told)
 
     def _is_side_told(
         self, one: Sequence[Case], other: Sequence[Case], found: Mapping[Case, Corrected]

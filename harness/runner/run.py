@@ -197,8 +197,7 @@ class _Run:
         """The cases of a round that are known well enough; all cases of a further round once time is over."""
         first = of_round[0]
         if self._is_promised(first):
-            is_later_of_several = first.process and self._rounds > 1
-            return self._known.far_off(of_round) if is_later_of_several else set()
+            return self._known.far_off(of_round) if first.process else set()
         now = time.monotonic() - self._began_at
         is_further_process = self._begins_process(first)
         if first.process not in self._ends:

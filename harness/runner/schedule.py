@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
+from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
@@ -25,8 +26,10 @@ FURTHER_SHARE = 2 / 3
 """The part of a budget that the further contexts of the processes have, where there are any: a first one, of
 all clocks, is one observation of a verdict, as each of the others is.
 """
-LIMIT_ROUNDS = 2
-"""Rounds of a process in which a limit is measured: no verdict rests on it."""
+LIMIT_ROUNDS = 4
+"""Rounds of a process in which a limit is measured. No verdict rests on it, but all shares of it do. Three
+processes have the contexts that the launch correction takes (:mod:`harness.results.launch_correction`).
+"""
 
 
 class Trial(NamedTuple):
@@ -53,7 +56,7 @@ def trials(
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
     long, meets all of them alike. Each round begins with another of them (A B C, B C A, C A B), as what was
-    measured just before may matter.
+    measured just before may matter. The limits are spread over the round: they are held against all cases.
 
     Args:
         cases: all of a run.
@@ -61,7 +64,7 @@ def trials(
         contexts: rounds a process of the devices (by their keys) that have several; see :func:`contexts_of`.
         launches: after each of those rounds so many more, in which only the empty kernel is measured.
     """
-    groups = [list(group) for _, group in groupby(cases, key=problem_of)]
+    groups = _spread([list(group) for _, group in groupby(cases, key=problem_of)])
     most = rounds_a_process(contexts)
     each = range(processes), range(most), range(1 + launches)
     for number, (process, context, further) in enumerate(product(*each)):
@@ -71,6 +74,15 @@ def trials(
                 sides = [case for case in sides if _is_measured_alone(case, contexts)]
             first = number % max(1, len(sides))
             yield from (Trial(case, process, number) for case in sides[first:] + sides[:first])
+
+
+def _spread(groups: Sequence[list[Case]]) -> list[list[Case]]:
+    """The groups in their order, those of limits evenly among the others; what is first of these stays so."""
+    limits = [group for group in groups if group[0].role == "limit"]
+    others = [group for group in groups if group[0].role != "limit"]
+    places = [(number + 1) / (len(limits) + 1) for number in range(len(limits))]
+    places += [number / len(others) for number in range(len(others))]
+    return [group for _, group in sorted(zip(places, [*limits, *others], strict=True), key=itemgetter(0))]
 
 
 def _is_measured_alone(case: Case, contexts: Mapping[str, int]) -> bool:

@@ -1,7 +1,8 @@
 """Which candidates for a limit are worth measuring in every round.
 
-Each is measured briefly in a run's first round; further rounds measure those that were hardly slower than the
-fastest. These are remembered for the device: the next run measures no others.
+Each is measured briefly in a run's first round, and those that were hardly slower than the fastest in the
+next one, too. The fastest few of these go on, in as many contexts as tell their time. They are remembered for
+the device: the next run measures no others.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from harness.results.record import Case, Record
 from harness.runner.environment import kernels_hash
 from harness.variants.axes import label
 
-WORTH: Final = 1.03
+WORTH: Final = 1.05
 """Times as long as the fastest candidate's that one's shortest sample may be for it to be measured again."""
 MOST_REMEMBERED: Final = 3
+CHOSEN_AFTER: Final = 2
+"""Rounds after which only the fastest MOST_REMEMBERED are measured further."""
 FOLDER_VARIABLE: Final = "HARNESS_LIMITS_DIR"
 """Names the folder of what is remembered, in place of one in the user's cache folder."""
 
@@ -89,11 +92,14 @@ class Screening:
             if label(case.variant) not in found.fastest
         }
         self._tried: set[Case] = set()
+        self._failed: set[Case] = set()
         self._times: dict[Case, list[float]] = {}
         self._shortest: dict[Case, float] = {}
 
     def add(self, record: Record) -> None:
-        """Takes note of a record of one round: the last candidate's settles which of them are out."""
+        """Takes note of a record of one round. The last candidate's of the first round settles which of them
+        are out, that of round CHOSEN_AFTER which go on.
+        """
         case, clock = record.case, record.clocks.get("queue")
         if case.role != "limit":
             return
@@ -101,6 +107,8 @@ class Screening:
         if record.status == "ok" and clock and clock.seconds:
             self._times.setdefault(case, []).append(median(clock.seconds))
             self._shortest.setdefault(case, min(clock.seconds))
+        else:
+            self._failed.add(case)
         limit = _limit(case)
         waiting = self._open.get(limit, set())
         waiting.discard(case)
@@ -109,6 +117,9 @@ class Screening:
             measured = [each for each in self._candidates[limit] if each in self._shortest]
             best = min((self._times[each][0] for each in measured), default=0.0)
             self._out |= {each for each in measured if self._shortest[each] > WORTH * best}
+        left = [each for each in self._candidates[limit] if each not in self._out | self._failed]
+        if all(len(self._times.get(each, ())) >= CHOSEN_AFTER for each in left):
+            self._out |= set(sorted(left, key=self._time)[MOST_REMEMBERED:])
 
     def is_brief(self, case: Case) -> bool:
         """Whether a trial of the case only tells whether it is worth another one."""
@@ -143,12 +154,17 @@ class Screening:
         """Whether each candidate was tried, but those that others are known to beat."""
         return self._tried | self._out >= set(self._candidates[limit])
 
+    def _time(self, case: Case) -> float:
+        """What a candidate took in the median of its rounds."""
+        return median(self._times[case])
+
     def _found(self, limit: Limit) -> Found | None:
         """What there is to remember of a limit that is over; None where nothing could be measured."""
-        times = {case: median(self._times[case]) for case in self._candidates[limit] if case in self._times}
+        measured = [case for case in self._candidates[limit] if case in self._times]
         if limit in self._remembered:
-            return self._remembered[limit] if times else None
-        fastest = sorted(times.keys() - self._out, key=times.__getitem__)[:MOST_REMEMBERED]
+            return self._remembered[limit] if measured else None
+        left = (case for case in measured if case not in self._out)
+        fastest = sorted(left, key=self._time)[:MOST_REMEMBERED]
         if not fastest:
             return None
         return Found(

@@ -13,9 +13,11 @@ from rich.table import Table
 import reports
 from harness.problems import Bandwidth
 from harness.results.record import Samples
+from harness.results.runfile import Run
 from harness.variants.axes import BandwidthVariant
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
+from reports.limits import limits_of
 from reports.published import published
 from reports.tables import reasons, record_table, without_beaten
 from reports.terminal import terminal_table
@@ -148,6 +150,53 @@ def test_a_candidate_that_was_once_as_fast_counts_too() -> None:
     case = record("cuda", problem, 9.5e-6)
     assert row_of(frame(run_of(steady, case)), 1)["above_limit"]
     assert not row_of(frame(run_of(steady, scattered, case)), 2)["above_limit"]
+
+
+def test_a_share_has_the_interval_of_both_times() -> None:
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    limit_ = with_blocks(record("cuda", read, 1.0, role="limit"), 9.8e-6, 10e-6, 10.2e-6)
+    case = with_blocks(record("cuda", problem, 1.0), 12.4e-6, 12.5e-6, 12.6e-6)
+    run = run_of(limit_, case)
+    row = row_of(frame(run), 1)
+    assert row["share"] == pytest.approx(0.8, rel=1e-3)
+    assert 0.75 < row["share_low"] < 0.79
+    assert 0.81 < row["share_high"] < 0.85
+    ends = f"({row['share_low'] * 100:.1f} to {row['share_high'] * 100:.1f})"
+    page = reports.render(run, "x").replace("\u00a0", " ")
+    assert f"cuda {row['share'] * 100:.1f} % {ends}" in page
+    assert f"95 % interval {ends[1:-1]} %" in _share_of_limit(run)
+
+
+def _share_of_limit(run: Run) -> str:
+    """What hovering over a share in the table of records shows."""
+    table = record_table(frame(run))
+    place = [heading for heading, _ in table.headings].index("% of limit")
+    return table.lines[-1].cells[place].title
+
+
+def test_a_share_of_few_samples_has_no_interval() -> None:
+    problem = reduction()
+    few = replace(record("cuda", problem, 1.0), clocks={"queue": Samples((1e-5, 1e-5))})
+    run = run_of(limit("read", problem.source_bytes, 4e12), few)
+    row = row_of(frame(run), 1)
+    assert row["share"] > 0
+    assert math.isnan(row["share_low"])
+    assert "interval" not in _share_of_limit(run)
+
+
+def test_a_candidate_that_was_given_up_is_no_limit() -> None:
+    """In one context it was the fastest of all; in four another one was."""
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    lasting = with_blocks(record("cuda", read, 1.0, role="limit"), *[10e-6] * 4)
+    given_up = with_blocks(
+        record("cuda", read, 1.0, role="limit", variant=BandwidthVariant(vector_width=2)), 8e-6, 8e-6
+    )
+    run = run_of(given_up, lasting, record("cuda", problem, 12.5e-6))
+    assert row_of(frame(run), 2)["share"] == pytest.approx(0.8, rel=1e-3)
+    (found,) = limits_of(run)
+    assert found.seconds == pytest.approx(10e-6, rel=1e-3)
 
 
 @pytest.mark.parametrize(("backend", "flagged"), [("opencl", True), ("cuda", False)])

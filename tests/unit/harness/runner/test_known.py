@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from harness.problems import Bandwidth
 from harness.results.launch_correction import FEWEST_CONTEXTS
 from harness.results.record import Case, Record, Samples
 from harness.runner.known import LEAST_ROUNDS, Known
 from harness.runner.schedule import Trial, rounds_a_process, trials
-from harness.variants.axes import ReductionVariant
+from harness.variants.axes import BandwidthVariant, ReductionVariant
 from tests.support.cases import case, empty, of_variant
 
 SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
@@ -228,7 +229,45 @@ def test_a_process_beyond_those_of_all_measures_what_a_verdict_hangs_on() -> Non
             known.add(Record(each, "ok", clocks=clocks).in_block(number, number))
     cases = [empty("opencl"), empty("numpy"), *near, control, gone, *far, alone, limit]
     of_round = [Trial(each, 3, 3) for each in cases]
-    assert known.settled(of_round) == {empty("opencl"), empty("numpy"), *far, alone, limit}
+    assert known.settled(of_round) == {empty("opencl"), empty("numpy"), *far, alone}, "the limit is measured"
+    rest = [trial for trial in of_round if trial.case not in (*near, control)]
+    assert known.settled(rest) >= {trial.case for trial in rest} - {gone}, "nothing is left but the limit"
+
+
+STEADY_LIMIT, FAST_LIMIT, SLOW_LIMIT, NOISY_LIMIT = (
+    Case("opencl", 0, Bandwidth("read", "uint32", 1000), BandwidthVariant(groups=groups), role="limit")
+    for groups in (1, 2, 4, 8)
+)
+
+
+def limits_after(rounds: int, times: Mapping[Case, list[float]]) -> Known:
+    known = Known(LEAST_ROUNDS)
+    for each, seconds in times.items():
+        for number, second in enumerate(seconds[:rounds]):
+            known.add(Record(each, "ok", clocks={"queue": Samples((second,))}).in_block(0, number))
+    return known
+
+
+def test_a_limit_is_measured_in_a_later_processs_further_rounds_until_its_time_is_known() -> None:
+    """However far it is from the same limit by another API: no verdict rests on it, but shares of it do."""
+    other = replace(STEADY_LIMIT, backend="cuda")
+    cases = {NOISY_LIMIT, other, FAST_LIMIT}
+    for mine, still_open in ((STEADY, set()), (NOISY, cases)):
+        # The fastest was given up after one round.
+        times = {NOISY_LIMIT: mine, other: [9 * each for each in STEADY], FAST_LIMIT: [0.9]}
+        of_round = [Trial(each, 1, LEAST_ROUNDS + 1) for each in cases]
+        assert cases - limits_after(4, times).enough(of_round) == still_open
+
+
+def test_a_process_beyond_those_of_all_measures_of_a_limit_the_fastest_candidate() -> None:
+    near = [case("opencl", "min"), case("numpy", "min")]
+    times = dict.fromkeys(near, NOISY)
+    times |= {SLOW_LIMIT: [1.01 * each for each in NOISY], NOISY_LIMIT: NOISY, FAST_LIMIT: [0.5]}
+    of_round = [Trial(each, 3, 3) for each in times]
+    # The fastest of all was measured in one round alone: it was given up.
+    assert limits_after(3, times).settled(of_round) == {SLOW_LIMIT, FAST_LIMIT}
+    known_well = {**times, SLOW_LIMIT: [1.01 * each for each in STEADY], NOISY_LIMIT: STEADY}
+    assert limits_after(3, known_well).settled(of_round) == {SLOW_LIMIT, FAST_LIMIT, NOISY_LIMIT}
 
 
 def test_what_was_given_up_stays_so() -> None:

@@ -36,6 +36,15 @@ def test_the_sides_of_a_problem_are_interleaved_and_each_is_first_once() -> None
     assert len(set(found)) == 18
 
 
+def test_limits_are_spread_over_a_round_after_its_first_problem() -> None:
+    limits = [replace(case("opencl", op), role="limit") for op in ("mean", "max")]
+    others = [case(backend, op) for op in ("min", "sum", "minmax", "count_nonzero") for backend in "ab"]
+    found = [trial.case for trial in trials([empty("a"), *limits, *others], 1, {})]
+    assert [each for each in found if each.role != "limit"] == [empty("a"), *others]
+    assert [found.index(each) for each in limits] == [3, 8]
+    assert [trial.case for trial in trials(limits, 1, {})] == limits
+
+
 def test_a_limit_is_measured_in_a_few_contexts_and_a_baseline_in_one_a_process() -> None:
     limit = replace(case("opencl", "min"), role="limit")
     cases = [limit, *(case(name, "sum") for name in ("cuda", "cub", "opencl", "numpy"))]

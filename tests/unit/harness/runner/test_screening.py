@@ -14,6 +14,7 @@ from harness.problems import Bandwidth, Reduction
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import RunWriter, load_run
 from harness.runner import screening
+from harness.runner.known import Known
 from harness.runner.run import Progress, run_cases
 from harness.runner.screening import FOLDER_VARIABLE, MOST_REMEMBERED, WORTH, Screening
 from harness.runner.signals import Ended
@@ -60,6 +61,22 @@ def test_candidates_that_are_hardly_slower_than_the_fastest_are_measured_again()
     assert not any(map(found.is_brief, cases))
     found.add(timed(cases[0], 300))
     assert not found.is_out(cases[0]), "who is out is settled once"
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_of_those_that_are_not_out_the_fastest_in_two_rounds_go_on(failing: bool) -> None:
+    cases = candidates()
+    found = Screening(cases)
+    for case in cases:
+        found.add(timed(case, 100))
+    # In the median of both rounds; one that fails in the second keeps nobody waiting.
+    for case, us in zip(cases, (103, 101, 104, 102, 105), strict=True):
+        assert not any(map(found.is_out, cases)), "nobody is out before all were measured again"
+        found.add(Record(case, "failed", "lost") if failing and us == 101 else timed(case, us))
+    out = [False, False, not failing, False, True]
+    assert [found.is_out(case) for case in cases] == out
+    found.add(timed(cases[0], 900))
+    assert [found.is_out(case) for case in cases] == out, "they go on whatever comes"
 
 
 def test_each_size_direction_cache_state_and_device_has_a_fastest_of_its_own() -> None:
@@ -234,6 +251,20 @@ def test_a_run_measures_those_that_are_not_out_in_every_process(
     again = run(tmp_path / "again", plan)
     assert len(again.trials) == 2 * MOST_REMEMBERED
     assert {record.provenance["sweep"][:19] for record in again.records} == {"the fastest 3 of 5,"}
+
+
+def test_where_a_process_has_several_contexts_the_fastest_have_four_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = candidates()
+    monkeypatch.setattr(screening, "WORTH", 99.0)
+    # Their times are never known well.
+    monkeypatch.setattr(Known, "enough", lambda *_: set())
+    plan = planned(cases, processes=2, gpu_contexts=9, contexts={"fake:0": 9}, devices=(DEVICE,))
+    found = run(tmp_path, plan)
+    blocks = [[trial.block for trial in found.trials if trial.case == case] for case in cases]
+    lasting, given_up = [0, 1, 2, 3, 9, 10, 11, 12], [0, 1]
+    assert sorted(blocks) == [given_up] * 2 + [lasting] * MOST_REMEMBERED
 
 
 def test_a_resumed_run_knows_who_is_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

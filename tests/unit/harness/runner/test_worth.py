@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.results.launch_correction import FEWEST_CONTEXTS, Corrected
 from harness.results.record import Case, Record, Samples
-from harness.runner.known import FAR_OFF, Known
+from harness.runner.known import FAR_OFF, FAR_OFF_ALONE, Known
 from harness.runner.schedule import Trial
 from harness.runner.worth import RoundSeconds, Spread, launches_pay, spread_of
 from harness.variants.axes import ReductionVariant
@@ -109,12 +109,18 @@ def test_the_empty_kernel_is_left_out_where_nothing_is_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "is_left_out"),
-    [([FAR_OFF] * 3, True), ([FAR_OFF - 0.01] * 3, False), ([FAR_OFF, 9.0, 0.9], False)],
-    ids=["far off", "near", "disturbed"],
+    ("rounds", "times", "is_left_out"),
+    [
+        (4, [FAR_OFF] * 3, True),
+        (4, [FAR_OFF - 0.01] * 3, False),
+        (4, [FAR_OFF, 9.0, 0.9], False),
+        (1, [FAR_OFF] * 3, False),
+        (1, [FAR_OFF_ALONE] * 3, True),
+    ],
+    ids=["far off", "near", "disturbed", "near for processes alone", "far off for processes alone"],
 )
 def test_a_baseline_that_is_far_off_is_measured_in_the_first_process_only(
-    times: list[float], is_left_out: bool
+    rounds: int, times: list[float], is_left_out: bool
 ) -> None:
     """Its samples are multiples of the slower API's time, of the fastest variant."""
     baseline, fast, slow, cuda, portable = (
@@ -124,7 +130,7 @@ def test_a_baseline_that_is_far_off_is_measured_in_the_first_process_only(
         of_variant("cuda", FAST),
         of_variant("opencl", replace(FAST, dialect="portable")),
     )
-    known = Known(4)
+    known = Known(rounds)
     samples: dict[Case, tuple[float, ...]] = {fast: (1.1,), slow: (9.0,), cuda: (1.0,), portable: (9.0,)}
     samples[baseline] = tuple(1.1 * each for each in times)
     for each, seconds in samples.items():
@@ -132,6 +138,9 @@ def test_a_baseline_that_is_far_off_is_measured_in_the_first_process_only(
     never_measured, control = of_variant("npp", FAST), replace(baseline, role="control")
     of_round = [Trial(each, 1, 4) for each in (*samples, never_measured, control)]
     assert known.far_off(of_round) == ({baseline, control} if is_left_out else set())
+    # Nor is a verdict on it open.
+    beside = [Trial(each, 1, 4) for each in (slow, fast, baseline)]
+    assert (baseline in known.settled(beside)) is is_left_out
 
 
 def test_without_our_kernels_no_baseline_is_far_off() -> None:
