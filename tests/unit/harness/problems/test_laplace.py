@@ -108,16 +108,26 @@ def test_packed_rows(dtype: str, channels: int, width: int) -> None:
 
 
 @pytest.mark.parametrize("border", BORDERS)
-@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize(("dtype", "sum_bytes"), [("uint8", 2), ("int16", 4), ("float32", 8)])
 def test_stripes_of_the_reference_are_one_image(
-    dtype: str, border: str, monkeypatch: pytest.MonkeyPatch
+    dtype: str, sum_bytes: int, border: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = Laplace("eight", border, "laplacian", dtype, 37, 5, 3, 7)
     image = problem.make_source(seed=4)
     whole = problem.reference(image)
     for rows in (1, 4, 36):
-        monkeypatch.setattr(laplace, "_AT_ONCE", rows * problem.row_elements)
+        monkeypatch.setattr(laplace, "_AT_ONCE", rows * problem.row_elements * sum_bytes)
         np.testing.assert_array_equal(problem.reference(image), whole)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("mask", MASKS)
+def test_sums_of_bytes_fit_where_they_are_farthest_from_zero(mask: str, output: str) -> None:
+    for around, within in ((0, 255), (255, 0)):
+        problem = Laplace(mask, "constant", output, "uint8", 1, 1, 1, around)
+        centre, edge, corner = problem.coefficients
+        total = centre * within + 4 * (edge + corner) * around
+        assert problem.reference(np.full((1, 1), within, np.uint8)) == [[min(max(total, 0), 255)]]
 
 
 def test_what_the_caller_makes_of_bad_operations_counts_in_the_references_threads() -> None:
