@@ -38,7 +38,7 @@ PITCH_ALIGNMENT = 128
 """Bytes. Every packed row starts at a multiple of this, as with cudaMallocPitch: wide loads are aligned."""
 
 _AT_ONCE = 2**20
-"""Bytes of sums in a stripe of the reference: they stay in a core's cache, and threads seldom change turns."""
+"""Bytes of sums in a stripe of the reference: they stay in the cache, and threads seldom change turns."""
 
 _PAD_MODE = {
     "constant": "constant",
