@@ -42,7 +42,7 @@ class Shot:
 
 COMPLETE = tuple(names())
 SHOTS = (
-    Shot("reports/examples/h200-quick.png", ("h200-quick",), height=860),
+    Shot("reports/examples/h200-quick.png", ("h200-quick",), height=1060),
     Shot("docs/report-narrow.png", ("h200-quick",), width=TELEPHONE, height=1100),
     Shot("docs/report-dark.png", ("h200-yan2011",), height=1500, dark=True),
     Shot("docs/complete-wide.png", COMPLETE, "study-yan2011-figure-3", height=1500),
