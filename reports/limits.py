@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.results.runfile import Run
 from reports.dataset import frame, memory_rates
+from reports.shares import fastest
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,10 @@ def limits_of(run: Run) -> list[Limit]:
     rows = frame(run)
     rows = rows[(rows["kind"] == "bandwidth") & (rows["status"] == "ok") & (rows["bytes_per_second"] > 0)]
     rates = memory_rates(run.environment)
-    key = ["physical", "op", "source_bytes", "cache"]
-    contexts = rows["queue_blocks"].map(len)
-    # As in reports.shares.lasting.
-    rows = rows[2 * contexts > contexts.groupby([rows[name] for name in key]).transform("max")]
-    fastest = rows.sort_values("bytes_per_second", ascending=False, kind="stable").drop_duplicates(key)
-    row: Any
     found = []
-    for row in fastest.sort_values(key, kind="stable").itertuples(index=False):
+    for _, of_limit in rows.groupby(["physical", "op", "source_bytes", "cache"]):
+        candidates: list[Any] = list(of_limit.itertuples(index=False))
+        row = fastest(candidates)
         rate = rates.get(row.physical)
         limit = Limit(
             device=row.device_name,

@@ -30,7 +30,7 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         return row
     nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
     same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
-    best = max(lasting(same), key=lambda limit: limit.bytes_per_second)
+    best = fastest(same)
     share = row.bytes_per_second / best.bytes_per_second
     interval = ratio_interval(
         row.queue_blocks, best.queue_blocks, errors=(row.queue_error, best.queue_error)
@@ -50,12 +50,14 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
     )
 
 
-def lasting(candidates: Sequence[Row]) -> list[Row]:
-    """Those measured in more than half as many contexts as the one in the most. The others were given up, and
-    may look faster than they are: the fewer the contexts, the more of the fastest time is luck.
+def fastest(candidates: Sequence[Row]) -> Row:
+    """The limit among its candidates: the fastest of those measured in more than half as many contexts as the
+    one in the most. The others were given up, and may look faster than they are: the fewer the contexts, the
+    more of the fastest time is luck.
     """
     most = max(len(limit.queue_blocks) for limit in candidates)
-    return [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]
+    lasting = [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]
+    return max(lasting, key=lambda limit: limit.bytes_per_second)
 
 
 def _is_above(row: Row, limits: Sequence[Row]) -> bool:
@@ -66,6 +68,6 @@ def _is_above(row: Row, limits: Sequence[Row]) -> bool:
     through may launch faster, or not at all, as NumPy: it is held against them net of that launch.
     """
     is_net = row.backend not in {limit.backend for limit in limits}
-    fastest = min(limit.queue_p25 - (limit.launch if is_net and limit.launch > 0 else 0) for limit in limits)
-    bound = limits[0].bytes_moved / fastest if fastest > 0 else math.inf
+    shortest = min(limit.queue_p25 - (limit.launch if is_net and limit.launch > 0 else 0) for limit in limits)
+    bound = limits[0].bytes_moved / shortest if shortest > 0 else math.inf
     return row.bytes_moved / row.queue_p75 > bound * (1 + TOLERATED_EXCESS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, groupby, product
 from statistics import fmean, median
 
@@ -213,16 +213,14 @@ class Known:
     def _not_told(self, cases: Sequence[Case]) -> frozenset[Case]:
         """The cases on sides of which a verdict is not settled: of one device against another, on the fastest
         of each, and on each variant that both have; of one device alone and of a limit, which has no verdict,
-        all unless all times are known well.
+        all unless all times are known well. Nothing hangs on a baseline that is far off.
         """
         if not cases or (self._launches_after and isinstance(cases[0].problem, Empty)):
             # All other times are corrected by the empty kernel's: more of them improve all.
             return frozenset(cases)
         found = {case: self._corrected(case) for case in cases}
         if len({case.device_key for case in cases}) == 1 or cases[0].role == "limit":
-            most = max(len(side.blocks) for side in found.values())
-            left = (side for side in found.values() if len(side.blocks) == most)
-            known = all(mean_is_narrow(_medians_of(side), NARROW) for side in left)
+            known = all(mean_is_narrow(_medians_of(side), NARROW) for side in _lasting(found.values()))
             return frozenset() if known else frozenset(cases)
         not_told: set[Case] = set()
         far_off = self._far_off_of(cases)
@@ -247,11 +245,15 @@ class Known:
 
 def _fastest(side: Sequence[Corrected]) -> Corrected:
     """The fastest of a side, chosen and judged as the report does."""
-    count = max(len(each.blocks) for each in side)
-    rivals = [each for each in side if len(each.blocks) == count]
-    rivals.sort(key=lambda each: centre(each.blocks))
+    rivals = sorted(_lasting(side), key=lambda each: centre(each.blocks))
     chosen = chosen_on_the_other_half([each.blocks for each in rivals])
     return Corrected([rivals[at].blocks[block] for block, at in enumerate(chosen)], rivals[0].error)
+
+
+def _lasting(measured: Collection[Corrected]) -> list[Corrected]:
+    """What is in the most blocks: the rest was given up."""
+    most = max(len(each.blocks) for each in measured)
+    return [each for each in measured if len(each.blocks) == most]
 
 
 def _is_told(one: Corrected, other: Corrected) -> bool:

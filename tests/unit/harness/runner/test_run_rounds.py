@@ -167,6 +167,10 @@ def test_a_baseline_that_is_far_off_is_left_out_of_later_processes(
     found = run(tmp_path, planned(TWO_DEVICES, **BESIDE))
     blocks = [[trial.block for trial in found.trials if trial.case == case] for case in TWO_DEVICES]
     assert blocks == [[0], list(range(6))]
+    # How far off that is where no device has several contexts, Known tells.
+    (tmp_path / "once").mkdir()
+    found = run(tmp_path / "once", planned(TWO_DEVICES[:1], **THREE))
+    assert [trial.block for trial in found.trials] == [0]
 
 
 @pytest.mark.usefixtures("unsettled")
