@@ -62,6 +62,9 @@ _ONE_CHANNEL = {"CUDA": 72, "OpenCL": 64}
 """Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
 _SEVERAL_GROUPS = 2
 """Groups a compute unit from which on it does so in OpenCL."""
+_LAST_TURN = range(5, 9)
+"""Groups a compute unit, rounded down, with which the last of them have much of the device to themselves: as
+many as run at a time with their registers, or a few more."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -206,11 +209,25 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
     taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
     variant = next(taller, variant)
+    if _has_long_last_turn(problem, variant, device):
+        variant = replace(variant, group_height=variant.group_height // 2)
     variant = replace(variant, most_registers=_most_registers(problem, variant, device))
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")
     return variant
+
+
+def _has_long_last_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
+    """Whether groups of half the size, which even out how long the compute units work, are faster.
+
+    On an H100 up to a twentieth with one channel of bytes where all neighbours weigh and all groups run in
+    about one turn; with fewer or more groups, and with other masks, nothing, or slower (reports/examples,
+    sweep-registers-shapes, sweep-group-heights and sweep-group-heights-sizes).
+    """
+    is_one_turn = variant.groups == PER_PROBLEM and variant.stencil == "halves" and problem.channels == 1
+    groups = math.prod(laplace_tiles(problem, variant)) // max(1, device.compute_units)
+    return is_one_turn and all(problem.coefficients) and groups in _LAST_TURN
 
 
 def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:

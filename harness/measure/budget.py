@@ -14,6 +14,8 @@ from harness.results.stopping import NARROW, is_narrow
 
 LONG_ENOUGH = 2e-3
 """Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
+ROUGHLY_ENOUGH = LONG_ENOUGH / 3
+"""The same where the jitter need only be far less than what tells contexts, or candidates, apart."""
 WARM_UP = 0.02
 """Seconds of calls before the first sample, so that the device has left its idle state."""
 FAR = 0.1
@@ -44,9 +46,9 @@ class Budget:
     ``samples``, or after ``seconds`` once ``least`` are there.
 
     ``warm_up`` is seconds of calls before the first sample. ``calls`` are those of a sample of the queue's
-    clock, where they are known; else they are found. ``expected`` is what a sample should be about, where
-    that is known: one that is far from it counts only with two others beside it, as it may have been
-    interrupted.
+    clock, where they are known; else as many are found as last ``span`` seconds. ``expected`` is what a
+    sample should be about, where that is known: one that is far from it counts only with two others beside
+    it, as it may have been interrupted.
     """
 
     samples: int = 15
@@ -55,6 +57,7 @@ class Budget:
     warm_up: float = WARM_UP
     width: float = NARROW
     calls: int | None = None
+    span: float = LONG_ENOUGH
     expected: float | None = None
 
     def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
@@ -100,11 +103,16 @@ def primary_clock(samples: int = 15, seconds: float = 2.0) -> Share:
 
 def brief(share: Share) -> Share:
     """The share of a trial that only tells whether its case is worth another one. As it takes the primary
-    clock alone, its answer is verified once, after timing. It warms up briefly, too: there are hundreds of
-    them, one after the other.
+    clock alone, its answer is verified once, after timing. Its samples and its warm-up are short, too: there
+    are hundreds of them, one after the other.
     """
     return {
-        name: replace(share[name], seconds=share[name].seconds * BRIEF_SHARE, warm_up=_WARM_ALREADY)
+        name: replace(
+            share[name],
+            seconds=share[name].seconds * BRIEF_SHARE,
+            span=ROUGHLY_ENOUGH,
+            warm_up=_WARM_ALREADY,
+        )
         for name in _PRIMARY
     }
 
@@ -139,4 +147,4 @@ def calls_of_one(calls: int, seconds: float) -> int:
     Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
     is still far less than contexts differ by, and the time is better spent on more of them.
     """
-    return min(calls, max(1, math.ceil(LONG_ENOUGH / (3 * seconds))))
+    return min(calls, max(1, math.ceil(ROUGHLY_ENOUGH / seconds)))

@@ -218,7 +218,7 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     call = _warm_up(queue, budget, timer)
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
-    calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call)
+    calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call, budget.span)
     slopes, dropped = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
@@ -231,11 +231,11 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     return replace(slopes, note="; ".join(notes))
 
 
-def _enough(queue: Queue, call: float) -> int:
-    """How many calls of about so many seconds a sample takes."""
+def _enough(queue: Queue, call: float, span: float) -> int:
+    """How many calls of about so many seconds a sample takes that is to last ``span`` seconds."""
     # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
-    first = int(1.1 * LONG_ENOUGH / max(call, 1e-9))
-    return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, first=first)
+    first = int(1.1 * span / max(call, 1e-9))
+    return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, span, first)
 
 
 def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int]:

@@ -176,7 +176,10 @@ class Measurer:
     def _measured(self, case: Case, share: Share) -> Record:
         primary_only = is_primary_only(share)
         with self.ready(case, beside_unlike=not primary_only) as ready:
-            if not primary_only:
+            if primary_only:
+                # Memory that a call is the first to write is still to be mapped: that is no part of its time.
+                ready.prepared.poison()
+            else:
                 # The first trial verifies before it spends time on timing; brief and later ones once, after.
                 ready.verify("before timing")
             start = self._timer()

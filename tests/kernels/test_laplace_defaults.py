@@ -208,6 +208,33 @@ def test_the_interior_of_bytes_or_within_a_constant_border_has_code_of_its_own(
         assert violations(variant, problem, device) == []
 
 
+@pytest.mark.parametrize(
+    ("mask", "channels", "side", "height"),
+    [
+        ("eight", 1, 2560, 2),
+        ("eight_negated", 1, 2560, 2),
+        ("eight", 1, 3072, 2),
+        ("eight", 1, 2048, 4),
+        ("eight", 1, 3328, 4),
+        ("eight", 1, 8192, 4),
+        ("four", 1, 2560, 4),
+        ("diagonal", 1, 2560, 4),
+        ("eight", 4, 1280, 4),
+    ],
+)
+def test_groups_are_smaller_where_the_last_of_them_would_leave_units_idle(
+    mask: MaskName, channels: int, side: int, height: int
+) -> None:
+    for device in (H200, replace(H200, platform="CUDA")):
+        problem = Laplace(mask, "reflect_101", "laplacian", "uint8", side, side, channels)
+        variant = default_variant(problem, device)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.group_height == height
+        portable = default_variant(problem, device, "portable")
+        assert isinstance(portable, LaplaceVariant)
+        assert portable.group_height == 4
+
+
 @pytest.mark.parametrize(("channels", "width", "interior"), [(1, 2560, "specialized"), (4, 640, "general")])
 def test_tiles_in_turn_have_code_of_their_own_in_opencl_where_it_fits(
     channels: int, width: int, interior: str

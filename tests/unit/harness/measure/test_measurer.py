@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from harness.devices import DeviceArray
-from harness.measure.budget import WARM_UP, brief, every_clock, informed, primary_clock
+from harness.measure.budget import WARM_UP, Share, brief, every_clock, informed, primary_clock
 from harness.measure.inputs import KEPT_SHARE
 from harness.measure.measurer import Measurer
 from harness.problems import MASKS, OPS, Bandwidth, Laplace, Problem, Reduction
@@ -205,6 +205,27 @@ def test_only_a_cases_first_clock_warms_the_device_up() -> None:
     measuring = Measurer(backend, backend.clock.time)
     cold, warm = (measuring.measure(CASE, primary_clock(4)).provenance["timing_seconds"] for _ in range(2))
     assert cold - warm > 0.9 * WARM_UP
+
+
+def test_a_brief_trial_takes_short_samples() -> None:
+    calls = [
+        measurer(FakeClock()).measure(CASE, share).clocks["queue"].calls for share in (brief(FOUR), FOUR)
+    ]
+    assert 2 * calls[0] <= calls[1]
+
+
+@pytest.mark.parametrize("share", [FOUR, brief(FOUR), primary_clock(4)])
+def test_no_result_is_written_first_while_it_is_timed(monkeypatch: pytest.MonkeyPatch, share: Share) -> None:
+    """Memory that nothing has written is not mapped yet: the first to write it waits for that."""
+    done: list[str] = []
+    for name in ("poison", "enqueue"):
+        call = getattr(FakePrepared, name)
+        monkeypatch.setattr(
+            FakePrepared, name, lambda *args, call=call, name=name: (done.append(name), call(*args))[1]
+        )
+    measurer(FakeClock()).measure(CASE, share)
+    assert done[0] == "poison"
+    assert "enqueue" in done
 
 
 @pytest.mark.parametrize("fault", ["", "writes once"])
