@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -218,11 +219,18 @@ def test_a_brief_trial_takes_short_samples() -> None:
 def test_no_result_is_written_first_while_it_is_timed(monkeypatch: pytest.MonkeyPatch, share: Share) -> None:
     """Memory that nothing has written is not mapped yet: the first to write it waits for that."""
     done: list[str] = []
-    for name in ("poison", "enqueue"):
+
+    def noting(name: str) -> Callable[..., object]:
         call = getattr(FakePrepared, name)
-        monkeypatch.setattr(
-            FakePrepared, name, lambda *args, call=call, name=name: (done.append(name), call(*args))[1]
-        )
+
+        def noted(*args: object) -> object:
+            done.append(name)
+            return call(*args)
+
+        return noted
+
+    for name in ("poison", "enqueue"):
+        monkeypatch.setattr(FakePrepared, name, noting(name))
     measurer(FakeClock()).measure(CASE, share)
     assert done[0] == "poison"
     assert "enqueue" in done
