@@ -41,11 +41,11 @@ def us(name: str, backend: str, **wanted: Any) -> float:
     return float(seconds) * 1e6
 
 
-def step(variant: str) -> list[float]:
+def step(variant: str, run: str = RUN) -> list[float]:
     """The plain filter at 8192x8192 on one step: of one channel, of four, in each API."""
     size = "laplacian four reflect_101 uint8C{} 8192x8192"
     return [
-        us(RUN, side, problem=size.format(channels), variant=variant) for channels in (1, 4) for side in OWN
+        us(run, side, problem=size.format(channels), variant=variant) for channels in (1, 4) for side in OWN
     ]
 
 

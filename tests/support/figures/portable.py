@@ -55,15 +55,15 @@ def two_loads() -> tuple[float, ...]:
     return tuple(1e6 * where(rows, variant=of.format(loads))["queue"].iloc[0] for loads in (2, 4))
 
 
-def pieces(kind: str) -> pd.DataFrame:
+def pieces(kind: str, run: str = PIECES_RUN) -> pd.DataFrame:
     """What was measured of each piece, portable kernels among those of their API."""
-    rows = where(table(PIECES_RUN), kind=kind, purpose="compare", status="ok").copy()
+    rows = where(table(run), kind=kind, purpose="compare", status="ok").copy()
     return rows.assign(api=rows["backend"].str.removeprefix("portable "))
 
 
-def step(ending: str, types: list[list[str]]) -> list[float]:
+def step(ending: str, types: list[list[str]], run: str = PIECES_RUN) -> list[float]:
     """The time in us of these types on one step, by size and API; "" and "portable" are the defaults."""
-    rows = pieces("reduction")
+    rows = pieces("reduction", run)
     is_step = rows["variant"].isin([_START + each for each in STEPS.values()])
     is_portable = rows["variant"].str.endswith(" portable")
     wanted = rows["variant"] == _START + ending if ending in STEPS.values() else ~is_step
