@@ -279,8 +279,8 @@ SENTENCES: list[Figure] = [
     (
         H100,
         "had up to {} contexts for each and left {} of the {} cases undecided, this one {}. Of those that "
-        "both decided one differs, and its kernels are the same in both: the mask *diagonal* within a constant "
-        "border was *slower* there, {:.3f}, and is the *same* here, {:.3f}.",
+        "both decided one differs, and its kernels are the same in both: the mask *diagonal* within a "
+        "constant border was *slower* there, {:.3f}, and is the *same* here, {:.3f}.",
         undecided,
     ),
     (H100, "is {:.1f} % wide in the median, before that", lambda: [width(RUN)]),
