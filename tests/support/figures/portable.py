@@ -94,6 +94,15 @@ def most_of_float32() -> tuple[float]:
     return (100 * max(abs(value - 1) for value in found),)
 
 
+def rows_of_steps(document: str, run: str) -> list[Figure]:
+    """The rows of a document's table of the steps, as a run has them."""
+    return [
+        (document, f"| {name} |" + " {:.2f} |" * (4 * len(types)), partial(step, ending, types, run))
+        for name, ending in {**STEPS, "the portable default": "portable", "the default": ""}.items()
+        for types in ([BYTES] if "packed" in ending else [BYTES, WIDE],)
+    ]
+
+
 SENTENCES: list[Figure] = [
     (
         RESULTS,
@@ -142,9 +151,5 @@ ROWS: list[Figure] = [
         "| reductions | {:.2f} | {:.2f} | {:.2f} | | Laplace filters | {:.2f} | {:.2f} | {:.2f} |",
         lambda: [*portable_means("reduction"), *portable_means("laplace")],
     ),
-    *(
-        (RESULTS, f"| {name} |" + " {:.2f} |" * (4 * len(types)), partial(step, ending, types))
-        for name, ending in {**STEPS, "the portable default": "portable", "the default": ""}.items()
-        for types in ([BYTES] if "packed" in ending else [BYTES, WIDE],)
-    ),
+    *rows_of_steps(RESULTS, PIECES_RUN),
 ]
