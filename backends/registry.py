@@ -13,7 +13,7 @@ from backends.common.caches import use_writable_caches
 from backends.errors import BackendUnavailable
 from harness.devices import DeviceInfo
 from harness.explain import extra
-from harness.problems import Problem, Reduction
+from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
 
 
@@ -29,7 +29,8 @@ class Entry:
     such a baseline is measured when it is named, or by a suite that asks for all.
     ``narrow_sums``: the types that its plain call adds without widening; it is measured so, too.
     ``compiles``: what of a problem and a variant its compiled code is for, where the harness or the library
-    compiles it and keeps it on disk, so that one process can compile it for another; None where neither does.
+    compiles it and keeps it on disk, so that one process can compile it for another; None where neither does,
+    and of a problem that it compiles nothing for. ``compile_seconds``: about how long that takes on one core.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Entry:
     by_default: bool = True
     narrow_sums: tuple[str, ...] = ()
     compiles: Callable[[Problem, Variant], Hashable] | None = None
+    compile_seconds: float = 0.0
 
     @property
     def remedy(self) -> str:
@@ -54,6 +56,10 @@ def _each(problem: Problem, variant: Variant) -> Hashable:
 
 def _each_type(problem: Problem, _: Variant) -> Hashable:
     return problem.dtype if isinstance(problem, Reduction) else problem
+
+
+def _each_integer_filter(problem: Problem, _: Variant) -> Hashable:
+    return problem if isinstance(problem, Laplace) and not problem.element.is_float else None
 
 
 _BUILD_PYCUDA = f"{extra('cuda')}, then python -m backends.cuda.install_pycuda"
@@ -79,6 +85,7 @@ REGISTRY: dict[str, Entry] = {
             "hand-written OpenCL C through pyopencl",
             packages=_POCL,
             compiles=_each,
+            compile_seconds=0.07,
         ),
         Entry(
             "cuda",
@@ -88,6 +95,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("pycuda", *_NVRTC, *_CUPTI),
             by_hand=_BUILD_PYCUDA,
             compiles=_each,
+            compile_seconds=0.06,
         ),
         Entry(
             "cupy",
@@ -97,6 +105,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("cupy*", *_CUPTI),
             narrow_sums=("float32",),
             compiles=_each,
+            compile_seconds=0.8,
         ),
         Entry(
             "cupy_no_cub",
@@ -107,6 +116,7 @@ REGISTRY: dict[str, Entry] = {
             by_default=False,
             narrow_sums=("float32",),
             compiles=_each,
+            compile_seconds=0.8,
         ),
         Entry(
             "pyopencl_array",
@@ -116,6 +126,7 @@ REGISTRY: dict[str, Entry] = {
             packages=_POCL,
             by_default=False,
             compiles=_each,
+            compile_seconds=1.0,
         ),
         Entry(
             "pycuda_array",
@@ -126,6 +137,7 @@ REGISTRY: dict[str, Entry] = {
             by_hand=_BUILD_PYCUDA,
             by_default=False,
             compiles=_each,
+            compile_seconds=1.0,
         ),
         Entry(
             "cub",
@@ -135,6 +147,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
             narrow_sums=("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32"),
             compiles=_each_type,
+            compile_seconds=14.0,
         ),
         Entry(
             "cuda_compute",
@@ -166,6 +179,8 @@ REGISTRY: dict[str, Entry] = {
             "PyTorch's reductions and filters",
             packages=("torch", *_NVRTC, *_CUPTI),
             narrow_sums=("float32",),
+            compiles=_each_integer_filter,
+            compile_seconds=3.0,
         ),
         Entry(
             "opencv",
@@ -198,6 +213,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("halide", *_POCL),
             by_default=False,
             compiles=_each,
+            compile_seconds=3.0,
         ),
         Entry(
             "halide_cuda",
@@ -207,6 +223,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("halide", *_NVRTC, *_CUPTI),
             by_default=False,
             compiles=_each,
+            compile_seconds=3.0,
         ),
     )
 }

@@ -1,10 +1,10 @@
 """Compiles what a run measures on all cores before anything is measured.
 
-A kernel of ours compiles for a tenth of a second or more, one of CUB's or CuPy's for seconds, and each runs
-for microseconds, so a run would compile most of its time: one after the other in each worker. Here several
-processes a device share that. What they compile stays in the caches on disk, which the drivers, PoCL,
-libraries, :mod:`backends.cuda.nvrtc` and :mod:`backends.cuda.nvcc` keep; the workers find it there. They end
-before the first measurement.
+A kernel of ours compiles for less than a tenth of a second, one of CuPy's or PyTorch's for seconds, CUB's of
+a type for fourteen, and each runs for microseconds, so a run would compile most of its time: one after the
+other in each worker. Here several processes a device share that. What they compile stays in the caches on
+disk, which the drivers, PoCL, libraries, :mod:`backends.cuda.nvrtc` and :mod:`backends.cuda.nvcc` keep; the
+workers find it there. They end before the first measurement.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ from harness.results.record import Case
 from harness.runner.plan import RunPlan
 from harness.runner.worker_process import Worker, WorkerFailed
 
-FEWEST_CASES = 8
-"""Cases of ours a process, as starting one takes as long as compiling some kernels. A library's take longer.
-"""
+WORTH_S = 0.5
+"""Seconds of compiling that are worth a process, as starting one takes about as long."""
 LEAST, MOST = 4, 16
 """Processes: fewer are no faster than the workers, which compile beside each other, too; more would wait for
 the disk and the driver.
@@ -103,36 +102,38 @@ def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, deque[Case]]:
     found: dict[_Key, dict[Hashable, Case]] = {}
     for case in cases:
         entry = REGISTRY.get(case.backend)
-        if entry and entry.compiles and case not in plan.skipped:
-            of_device = found.setdefault((case.backend, case.device), {})
-            of_device.setdefault(entry.compiles(case.problem, case.variant), case)
+        if not (entry and entry.compiles) or case in plan.skipped:
+            continue
+        code = entry.compiles(case.problem, case.variant)
+        if code is not None:
+            found.setdefault((case.backend, case.device), {}).setdefault(code, case)
     return {key: deque(of_device.values()) for key, of_device in found.items()}
 
 
 def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
-    """The device of each process: in turn, as long as there are cores, memory and cases enough."""
+    """The device of each process: the next one is of the device whose processes would need longest, as long
+    as there are cores, memory and cases enough.
+    """
     import psutil
 
     of = {(device.backend, device.index): device for device in plan.devices}
-    wanted = {key: len(found) // _fewest(key[0]) for key, found in work.items()}
+    physical = {key: of[key].physical if key in of else "" for key in work}
     # OpenCL, CUDA and the libraries have contexts on one and the same GPU.
-    room = {device.physical: _fitting(device.kind, device.memory_bytes) for device in of.values()}
-    left = min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)
-    while left and any(wanted.values()):
-        for key in work:
-            physical = of[key].physical if key in of else ""
-            if not room.setdefault(physical, MOST):
-                wanted[key] = 0
-            if left and wanted[key]:
-                wanted[key] -= 1
-                room[physical] -= 1
-                left -= 1
-                yield key
-
-
-def _fewest(backend: str) -> int:
-    """Cases that are worth a process."""
-    return 1 if REGISTRY[backend].role == "library" else FEWEST_CASES
+    room = dict.fromkeys(physical.values(), MOST)
+    room |= {device.physical: _fitting(device.kind, device.memory_bytes) for device in of.values()}
+    helpers = dict.fromkeys(work, 0)
+    for _ in range(min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)):
+        seconds = {
+            key: REGISTRY[key[0]].compile_seconds * len(found) / (helpers[key] + 1)
+            for key, found in work.items()
+            if room[physical[key]] and helpers[key] < len(found)
+        }
+        longest = max(seconds, key=lambda key: seconds[key], default=None)
+        if longest is None or seconds[longest] < WORTH_S:
+            return
+        helpers[longest] += 1
+        room[physical[longest]] -= 1
+        yield longest
 
 
 def _fitting(kind: str, memory_bytes: int) -> int:

@@ -9,15 +9,15 @@ from typing import Any
 import psutil
 import pytest
 
-from backends import available, open_backend
+from backends import REGISTRY, available, open_backend
 from backends.common.kernel_backend import OwnKernelBackend
-from harness.problems import Bandwidth, Reduction
+from harness.problems import Bandwidth, Laplace, Reduction
 from harness.results.record import Case
 from harness.runner import compiling
 from harness.runner.compiling import compile_ahead
 from harness.runner.plan import RunPlan
 from harness.runner.run import Progress
-from harness.variants.axes import CommandVariant, ReductionVariant
+from harness.variants.axes import CommandVariant, LibraryVariant, ReductionVariant
 from tests.support.fake_backend import DEVICE, DIARY
 from tests.support.fake_runs import CASES, CLASSES, faults, planned, run
 
@@ -28,7 +28,7 @@ OURS = [replace(case, backend=name) for case in CASES[:4] for name in ("opencl",
 @pytest.fixture(autouse=True)
 def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What the fake devices note; with cores and memory enough for four processes, however few the cases."""
-    monkeypatch.setattr(compiling, "FEWEST_CASES", 1)
+    monkeypatch.setattr(compiling, "WORTH_S", 0)
     monkeypatch.setattr(compiling, "usable_cores", lambda: 4)
     monkeypatch.setattr(compiling, "HOST_BYTES", 1)
     path = tmp_path / "diary"
@@ -38,9 +38,8 @@ def diary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def of_fakes(cases: list[Case], **options: Any) -> RunPlan:
-    return planned(
-        cases, classes=dict.fromkeys(("opencl", "cuda", "cub", "cupy", "npp"), CLASSES["fake"]), **options
-    )
+    names = ("opencl", "cuda", "cub", "cupy", "npp", "torch")
+    return planned(cases, classes=dict.fromkeys(names, CLASSES["fake"]), **options)
 
 
 def compiled(path: Path) -> list[str]:
@@ -76,11 +75,39 @@ def test_what_compiles_nothing_or_is_skipped_is_left_alone(diary: Path) -> None:
 
 def test_a_library_s_compiled_code_may_serve_many_cases(monkeypatch: pytest.MonkeyPatch, diary: Path) -> None:
     """All of CUB for a type is one compilation; CuPy compiles each function, and each is worth a process."""
-    monkeypatch.setattr(compiling, "FEWEST_CASES", 9)
+    monkeypatch.setattr(compiling, "WORTH_S", 0.5)
     found = [replace(case, backend=name) for case in CASES[:4] for name in ("cub", "cupy")]
     told_of(of_fakes(found))
     ops = [case.problem.op for case in CASES[:4]]  # type: ignore[union-attr]
     assert compiled(diary) == sorted(f"compiled {op}" for op in [ops[0], *ops])
+
+
+def test_pytorch_compiles_integer_filters_alone() -> None:
+    key = REGISTRY["torch"].compiles
+    assert key
+    one, other, of_floats = (
+        Laplace("four", "wrap", "laplacian", dtype, 5, 7, channels)
+        for dtype, channels in (("uint8", 1), ("uint8", 3), ("float32", 1))
+    )
+    keys = [key(each, LibraryVariant()) for each in (one, other, of_floats, CASES[0].problem)]
+    assert None not in keys[:2]
+    assert keys[0] != keys[1]
+    assert keys[2:] == [None, None]
+
+
+def test_what_a_library_compiles_nothing_for_is_left_alone(diary: Path) -> None:
+    """PyTorch's reductions beside kernels of ours."""
+    told = told_of(of_fakes([*(replace(case, backend="torch") for case in CASES[:4]), *OURS]))
+    assert told[-1] == (len(OURS), len(OURS))
+    assert len(compiled(diary)) == len(OURS)
+
+
+def test_what_compiles_longest_has_the_most_processes() -> None:
+    """CuPy's kernels take longer than ours, but no device has more processes than cases."""
+    cupy = [replace(case, backend="cupy") for case in CASES[:3]]
+    plan = of_fakes([*cupy, *OURS])
+    work = compiling._by_device(plan, plan.cases)
+    assert [name for name, _ in compiling._helpers(plan, work)] == ["cupy", "cupy", "cupy", "opencl"]
 
 
 @pytest.mark.parametrize("scarce", ["cores", "memory", "cases"])
@@ -91,7 +118,7 @@ def test_few_processes_are_none(monkeypatch: pytest.MonkeyPatch, diary: Path, sc
     elif scarce == "memory":
         monkeypatch.setattr(compiling, "HOST_BYTES", psutil.virtual_memory().total)
     else:
-        monkeypatch.setattr(compiling, "FEWEST_CASES", 3)
+        monkeypatch.setattr(compiling, "WORTH_S", 2 * REGISTRY["opencl"].compile_seconds + 0.01)
     assert told_of(of_fakes(OURS)) == []
     assert not diary.read_text()
 
