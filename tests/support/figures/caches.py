@@ -7,7 +7,7 @@ import re
 from functools import partial
 
 from tests.support.figures import RESULTS, Figure
-from tests.support.recorded import FOLDER, OWN, by_hint, contexts, ends, ratios, where
+from tests.support.recorded import FOLDER, OWN, by_hint, ends
 
 
 def with_hint(cached: str) -> tuple[float, ...]:
@@ -64,16 +64,6 @@ def kept_lines() -> list[float]:
     return [*clean, *left, then["nothing"], *ends([then["release kernel"], then["reset"]])]
 
 
-def todays() -> list[float]:
-    """Of the run with today's kernels: the cases, the same, those in which OpenCL is slower, which are
-    filters, and by how many per cent at most.
-    """
-    rows = where(ratios("h200-quick-kept"), first_backend="opencl")
-    same, slower = (where(rows, verdict=verdict) for verdict in ("same", "slower"))
-    assert set(slower["kind"]) == {"laplace"}
-    return [len(rows), len(same), len(slower), 100 * (1 / float(slower["gross"].min()) - 1)]
-
-
 def peers() -> tuple[float, ...]:
     """The read limits of 64 and 256 MiB, hot: the fastest of all hints, and without one."""
     found = by_hint("h200-sweep-hints", op="read", cache="hot").reset_index()
@@ -118,17 +108,6 @@ SENTENCES: list[Figure] = [
         "takes {:.1f} to {:.1f} us, after copies with *resident* {:.1f} to {:.1f}, and {:.1f} 300 calls "
         "later; once the lines are given up {:.1f} to {:.1f} ([what was tried]",
         kept_lines,
-    ),
-    (
-        RESULTS,
-        "at 6a74884, {} to {} contexts)",
-        lambda: contexts("h200-quick-kept")[:2],
-    ),
-    (
-        RESULTS,
-        "of its {} cases {} are the *same*, and OpenCL is slower in {} filters of bytes and float32 in the "
-        "cache, by up to {:.1f} %.",
-        todays,
     ),
     (RESULTS, "64 MiB in {:.1f} us in place of {:.1f}, 256 MiB in {:.1f} in place of {:.1f} (first", peers),
 ]
