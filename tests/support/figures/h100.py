@@ -239,7 +239,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         "README.md",
-        "OpenCL is slower in {} filters of `quick`, by up to {:.1f} %",
+        "and in {} on the H100, by up to {:.1f} %",
         lambda: [len(slower_filters()), 100 * (1 / min(slower_filters().values()) - 1)],
     ),
     (
