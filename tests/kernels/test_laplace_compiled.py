@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from backends.errors import BackendUnavailable
 from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.filter_values import INTERIORS
@@ -15,11 +16,12 @@ from harness.kernels.occupancy import occupancy
 from harness.kernels.requirements import violations
 from harness.kernels.source import assemble
 from harness.problems import IMAGE_DTYPES, MASKS, OUTPUTS, Laplace
-from harness.problems.laplace import BorderName
+from harness.problems.laplace import BorderName, ImageDtypeName, MaskName
 from harness.variants.axes import LaplaceVariant, group_items
 from tests.support.checks import Point, pairwise, spelled
 from tests.support.compiling import BESIDE, NVIDIA
 from tests.support.laplace import GPU, IMAGE, POINTS, problem_of, variant_of
+from tests.support.machines import H200
 
 SPILLED_REGISTERS = 8
 """What ptxas may spill in the rare code for the last item of a row; an array in local memory is more."""
@@ -56,6 +58,36 @@ def registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> 
 @pytest.mark.parametrize("point", POINTS[::4], ids=spelled)
 def test_cuda_compiles_without_a_warning(point: Point) -> None:
     assert "warning" not in compiled(problem_of(point, 100, 100), variant_of(point))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "mask", "side", "in_turn", "together"),
+    [
+        ("float32", "eight", 2560, True, True),
+        ("float32", "diagonal", 2560, True, True),
+        ("float32", "diagonal", 1280, False, True),
+        ("float32", "four", 2560, True, False),
+        ("uint8", "eight_negated", 1280, False, True),
+        ("uint8", "eight", 1280, False, False),
+        ("uint8", "diagonal", 5376, True, False),
+    ],
+)
+def test_cuda_asks_for_all_rows_together_where_its_compiler_would_ask_late(
+    dtype: ImageDtypeName, mask: MaskName, side: int, in_turn: bool, together: bool
+) -> None:
+    """By a profiler's trigger, past which ptxas moves no load."""
+    nvrtc = pytest.importorskip("backends.cuda.nvrtc")
+    device = replace(H200, platform="CUDA")
+    problem = Laplace(mask, "reflect_101", "laplacian", dtype, side, side)
+    variant = default_variant(problem, device)
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.groups != "per_problem") == in_turn
+    planned = plan(problem, variant, device)
+    try:
+        ptx = nvrtc.compile_ptx(assemble("cu", planned.files, planned.macros), (9, 0))
+    except BackendUnavailable as missing:
+        pytest.skip(str(missing))
+    assert ("pmevent" in ptx) == together
 
 
 def beside(point: Point) -> tuple[Laplace, LaplaceVariant]:
