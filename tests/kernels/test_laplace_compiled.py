@@ -61,23 +61,25 @@ def test_cuda_compiles_without_a_warning(point: Point) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "mask", "side", "in_turn", "together"),
+    ("dtype", "mask", "side", "megabytes", "in_turn", "together"),
     [
-        ("float32", "eight", 2560, True, True),
-        ("float32", "diagonal", 2560, True, True),
-        ("float32", "diagonal", 1280, False, True),
-        ("float32", "four", 2560, True, False),
-        ("uint8", "eight_negated", 1280, False, True),
-        ("uint8", "eight", 1280, False, False),
-        ("uint8", "diagonal", 5376, True, False),
+        ("float32", "eight", 2560, 60, True, True),
+        ("float32", "diagonal", 2560, 60, True, True),
+        ("float32", "diagonal", 1280, 60, False, True),
+        ("float32", "four", 2560, 60, True, False),
+        # Past half of the cache its loads are streaming ones.
+        ("float32", "eight", 2560, 50, True, False),
+        ("uint8", "eight_negated", 1280, 60, False, True),
+        ("uint8", "eight", 1280, 60, False, False),
+        ("uint8", "diagonal", 5376, 60, True, False),
     ],
 )
 def test_cuda_asks_for_all_rows_together_where_its_compiler_would_ask_late(
-    dtype: ImageDtypeName, mask: MaskName, side: int, in_turn: bool, together: bool
+    dtype: ImageDtypeName, mask: MaskName, side: int, megabytes: int, in_turn: bool, together: bool
 ) -> None:
     """By a profiler's trigger, past which ptxas moves no load."""
     nvrtc = pytest.importorskip("backends.cuda.nvrtc")
-    device = replace(H200, platform="CUDA")
+    device = replace(H200, platform="CUDA", cache_bytes=megabytes * 2**20)
     problem = Laplace(mask, "reflect_101", "laplacian", dtype, side, side)
     variant = default_variant(problem, device)
     assert isinstance(variant, LaplaceVariant)
