@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 from backends.base import Backend
 from backends.common.caches import use_writable_caches
@@ -15,6 +16,15 @@ from harness.devices import DeviceInfo
 from harness.explain import extra
 from harness.problems import Laplace, Problem, Reduction
 from harness.variants.axes import Variant
+
+
+class Compiling(NamedTuple):
+    """What compiled code is for: ``code`` tells it of a problem and a variant, None where there is nothing to
+    compile. ``seconds``: about how long one takes on one core.
+    """
+
+    code: Callable[[Problem, Variant], Hashable]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +38,8 @@ class Entry:
     ``by_default``: measured where nobody names it. False where another row does the same better or as well:
     such a baseline is measured when it is named, or by a suite that asks for all.
     ``narrow_sums``: the types that its plain call adds without widening; it is measured so, too.
-    ``compiles``: what of a problem and a variant its compiled code is for, where the harness or the library
-    compiles it and keeps it on disk, so that one process can compile it for another; None where neither does,
-    and of a problem that it compiles nothing for. ``compile_seconds``: about how long that takes on one core.
+    ``compiles``: where the harness or the library compiles its code and keeps it on disk, so that one process
+    can compile it for another; None where neither does.
     """
 
     name: str
@@ -41,8 +50,7 @@ class Entry:
     by_hand: str = ""
     by_default: bool = True
     narrow_sums: tuple[str, ...] = ()
-    compiles: Callable[[Problem, Variant], Hashable] | None = None
-    compile_seconds: float = 0.0
+    compiles: Compiling | None = None
 
     @property
     def remedy(self) -> str:
@@ -84,8 +92,7 @@ REGISTRY: dict[str, Entry] = {
             "opencl",
             "hand-written OpenCL C through pyopencl",
             packages=_POCL,
-            compiles=_each,
-            compile_seconds=0.07,
+            compiles=Compiling(_each, 0.07),
         ),
         Entry(
             "cuda",
@@ -94,8 +101,7 @@ REGISTRY: dict[str, Entry] = {
             "hand-written CUDA C++ through pycuda",
             packages=("pycuda", *_NVRTC, *_CUPTI),
             by_hand=_BUILD_PYCUDA,
-            compiles=_each,
-            compile_seconds=0.06,
+            compiles=Compiling(_each, 0.06),
         ),
         Entry(
             "cupy",
@@ -104,8 +110,7 @@ REGISTRY: dict[str, Entry] = {
             "CuPy's own reductions and filters",
             packages=("cupy*", *_CUPTI),
             narrow_sums=("float32",),
-            compiles=_each,
-            compile_seconds=0.8,
+            compiles=Compiling(_each, 0.8),
         ),
         Entry(
             "cupy_no_cub",
@@ -115,8 +120,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("cupy*", *_CUPTI),
             by_default=False,
             narrow_sums=("float32",),
-            compiles=_each,
-            compile_seconds=0.8,
+            compiles=Compiling(_each, 0.8),
         ),
         Entry(
             "pyopencl_array",
@@ -125,8 +129,7 @@ REGISTRY: dict[str, Entry] = {
             "pyopencl.array's reductions",
             packages=_POCL,
             by_default=False,
-            compiles=_each,
-            compile_seconds=1.0,
+            compiles=Compiling(_each, 1.0),
         ),
         Entry(
             "pycuda_array",
@@ -136,8 +139,7 @@ REGISTRY: dict[str, Entry] = {
             packages=("pycuda", *_NVRTC, *_CUPTI),
             by_hand=_BUILD_PYCUDA,
             by_default=False,
-            compiles=_each,
-            compile_seconds=1.0,
+            compiles=Compiling(_each, 1.0),
         ),
         Entry(
             "cub",
@@ -146,8 +148,7 @@ REGISTRY: dict[str, Entry] = {
             "CUB's reductions in C++",
             packages=("nvidia-cuda-nvcc", "nvidia-cuda-cccl", *_NVRTC, *_CUPTI),
             narrow_sums=("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32"),
-            compiles=_each_type,
-            compile_seconds=14.0,
+            compiles=Compiling(_each_type, 14.0),
         ),
         Entry(
             "cuda_compute",
@@ -179,8 +180,7 @@ REGISTRY: dict[str, Entry] = {
             "PyTorch's reductions and filters",
             packages=("torch", *_NVRTC, *_CUPTI),
             narrow_sums=("float32",),
-            compiles=_each_integer_filter,
-            compile_seconds=3.0,
+            compiles=Compiling(_each_integer_filter, 3.0),
         ),
         Entry(
             "opencv",
@@ -212,8 +212,7 @@ REGISTRY: dict[str, Entry] = {
             "Halide's filter by OpenCL: a second witness of the ratio",
             packages=("halide", *_POCL),
             by_default=False,
-            compiles=_each,
-            compile_seconds=3.0,
+            compiles=Compiling(_each, 3.0),
         ),
         Entry(
             "halide_cuda",
@@ -222,8 +221,7 @@ REGISTRY: dict[str, Entry] = {
             "Halide's filter by CUDA, of the same schedule",
             packages=("halide", *_NVRTC, *_CUPTI),
             by_default=False,
-            compiles=_each,
-            compile_seconds=3.0,
+            compiles=Compiling(_each, 3.0),
         ),
     )
 }

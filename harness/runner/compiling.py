@@ -104,7 +104,7 @@ def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, deque[Case]]:
         entry = REGISTRY.get(case.backend)
         if not (entry and entry.compiles) or case in plan.skipped:
             continue
-        code = entry.compiles(case.problem, case.variant)
+        code = entry.compiles.code(case.problem, case.variant)
         if code is not None:
             found.setdefault((case.backend, case.device), {}).setdefault(code, case)
     return {key: deque(of_device.values()) for key, of_device in found.items()}
@@ -124,11 +124,11 @@ def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
     helpers = dict.fromkeys(work, 0)
     for _ in range(min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)):
         seconds = {
-            key: REGISTRY[key[0]].compile_seconds * len(found) / (helpers[key] + 1)
+            key: compiles.seconds * len(found) / (helpers[key] + 1)
             for key, found in work.items()
-            if room[physical[key]] and helpers[key] < len(found)
+            if (compiles := REGISTRY[key[0]].compiles) and room[physical[key]] and helpers[key] < len(found)
         }
-        longest = max(seconds, key=lambda key: seconds[key], default=None)
+        longest = max(seconds, key=seconds.__getitem__, default=None)
         if longest is None or seconds[longest] < WORTH_S:
             return
         helpers[longest] += 1

@@ -1,7 +1,5 @@
 // Loads and stores of words without a hint to the caches.
 
-#define STREAMING_LOADS 0
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) (*(from))
 #define STORE_WORDS(to, words) (*(to) = (words))

@@ -2,8 +2,6 @@
 // others first with GIVES_UP_OTHERS, else as it does without a hint; stores that it gives up first. A source larger
 // than the cache, read over and over, would else push out each line before it is read again.
 
-#define STREAMING_LOADS 0
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #define LOAD_WORDS(from) (*(from))
 #define STORE_WORDS(to, words) (*(to) = (words))

@@ -1,7 +1,5 @@
 // Loads and stores of words that the caches give up first.
 
-#define STREAMING_LOADS 1
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #if HAS_PTX
 #define LOAD_WORDS(from) (*(from))

@@ -1,7 +1,5 @@
 // Loads of words without a hint to the caches, and stores that they give up first, so that the source stays.
 
-#define STREAMING_LOADS 0
-
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
 #if HAS_PTX
 #define LOAD_WORDS(from) (*(from))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from backends.cuda.nvrtc import compile_ptx
 from backends.errors import BackendUnavailable
 from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
@@ -78,7 +79,6 @@ def test_cuda_asks_for_all_rows_together_where_its_compiler_would_ask_late(
     dtype: ImageDtypeName, mask: MaskName, side: int, megabytes: int, in_turn: bool, together: bool
 ) -> None:
     """By a profiler's trigger, past which ptxas moves no load."""
-    nvrtc = pytest.importorskip("backends.cuda.nvrtc")
     device = replace(H200, platform="CUDA", cache_bytes=megabytes * 2**20)
     problem = Laplace(mask, "reflect_101", "laplacian", dtype, side, side)
     variant = default_variant(problem, device)
@@ -86,7 +86,7 @@ def test_cuda_asks_for_all_rows_together_where_its_compiler_would_ask_late(
     assert (variant.groups != "per_problem") == in_turn
     planned = plan(problem, variant, device)
     try:
-        ptx = nvrtc.compile_ptx(assemble("cu", planned.files, planned.macros), (9, 0))
+        ptx = compile_ptx(assemble("cu", planned.files, planned.macros), (9, 0))
     except BackendUnavailable as missing:
         pytest.skip(str(missing))
     assert ("pmevent" in ptx) == together

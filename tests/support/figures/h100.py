@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from harness.results.statistics import geometric_mean
-from tests.support.figures import NOTES, Figure, portable
+from tests.support.figures import LIBRARIES, NOTES, Figure, portable
 from tests.support.figures.filters import STEPS, step
 from tests.support.recorded import OWN, contexts, ends, lead, over_limit, ratios, table, where
 
@@ -20,7 +20,6 @@ SHAPES = "h100-sweep-registers-shapes"
 HEIGHTS = (SHAPES, "h100-sweep-group-heights", "h100-sweep-group-heights-sizes")
 BOUNDS = ("h100-sweep-registers", "h100-sweep-registers-sizes")
 CHANGED = ("uint8, one channel", "uint8, three", "uint8, four", "uint16, one")
-LIBRARIES = ("cub", "npp", "cupy", "torch")
 SIDES = ("2560x2560", "8192x8192")
 KINDS = {
     "uint8, one channel": "uint8C1",

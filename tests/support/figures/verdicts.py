@@ -11,7 +11,7 @@ from reports.controls import control_table
 from reports.ratios import BEST_LIBRARY as BEST
 from reports.ratios import comparisons
 from reports.repeatability import Repeated, repeated
-from tests.support.figures import ISSUES, MAIN, RESULTS, STARTS, Figure
+from tests.support.figures import ISSUES, LIBRARIES, MAIN, RESULTS, STARTS, Figure
 from tests.support.recorded import (
     FOLDER,
     OWN,
@@ -75,7 +75,7 @@ def undecided() -> tuple[float, ...]:
 
 def leads_of_main() -> list[float]:
     """CUDA's lead over each library in the main run, in the mean and at least."""
-    return [value for library in ("cub", "npp", "cupy", "torch") for value in lead(MAIN, library)]
+    return [value for library in LIBRARIES for value in lead(MAIN, library)]
 
 
 def apart(verdict: str, kind: str) -> list[float]:
@@ -87,10 +87,9 @@ def apart(verdict: str, kind: str) -> list[float]:
 def slower_filters() -> list[float]:
     """The filters in which OpenCL is slower, which are of bytes and the plain mask, and by how much."""
     found = where(ratios(MAIN), verdict="slower", first_backend="opencl")
-    assert set(found["op"].str.split(n=1).str[1]) == {"four reflect_101"}
-    assert sorted(found["type"] + found["size"]) == sorted(
-        2 * ["uint8C1" + "2560x2560", *(f"uint8C4{side}x{side}" for side in (1280, 2560))]
-    )
+    assert set(found["problem"].str.split(n=1).str[1]) == {
+        f"four reflect_101 {kind}" for kind in ("uint8C1 2560x2560", "uint8C4 1280x1280", "uint8C4 2560x2560")
+    }
     return [len(found), *apart("slower", "laplace")]
 
 

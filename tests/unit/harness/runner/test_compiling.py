@@ -83,13 +83,13 @@ def test_a_library_s_compiled_code_may_serve_many_cases(monkeypatch: pytest.Monk
 
 
 def test_pytorch_compiles_integer_filters_alone() -> None:
-    key = REGISTRY["torch"].compiles
-    assert key
+    compiles = REGISTRY["torch"].compiles
+    assert compiles
     one, other, of_floats = (
         Laplace("four", "wrap", "laplacian", dtype, 5, 7, channels)
         for dtype, channels in (("uint8", 1), ("uint8", 3), ("float32", 1))
     )
-    keys = [key(each, LibraryVariant()) for each in (one, other, of_floats, CASES[0].problem)]
+    keys = [compiles.code(each, LibraryVariant()) for each in (one, other, of_floats, CASES[0].problem)]
     assert None not in keys[:2]
     assert keys[0] != keys[1]
     assert keys[2:] == [None, None]
@@ -118,7 +118,9 @@ def test_few_processes_are_none(monkeypatch: pytest.MonkeyPatch, diary: Path, sc
     elif scarce == "memory":
         monkeypatch.setattr(compiling, "HOST_BYTES", psutil.virtual_memory().total)
     else:
-        monkeypatch.setattr(compiling, "WORTH_S", 2 * REGISTRY["opencl"].compile_seconds + 0.01)
+        ours = REGISTRY["opencl"].compiles
+        assert ours
+        monkeypatch.setattr(compiling, "WORTH_S", 2 * ours.seconds + 0.01)
     assert told_of(of_fakes(OURS)) == []
     assert not diary.read_text()
 
