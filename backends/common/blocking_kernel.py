@@ -24,6 +24,9 @@ BLOCKING_KERNEL = "blocking_kernel"
 """Its one argument: for how many nanoseconds (uint64)."""
 LATEST = 0.95
 """The share of a gate's time within which all must have been enqueued."""
+HEAD_START_NS = 100_000
+"""Nanoseconds for which the device spins before what an API's events time: the host enqueues that meanwhile,
+else its time for it would lie between the events."""
 _WAKING_UP = 1e-3
 """Seconds by which a sleeping host may oversleep: it spins for the last of them."""
 

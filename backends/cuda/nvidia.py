@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from backends.base import Backend, Gate, Prepared
-from backends.common.blocking_kernel import Spin, timed_gate
+from backends.common.blocking_kernel import HEAD_START_NS, Spin, timed_gate
 from backends.cuda import cupti, nvrtc
 from backends.errors import BackendUnavailable, no_such_device
 from harness.devices import DeviceInfo, KernelTimes
@@ -23,10 +23,6 @@ LOST = frozenset({4, 46, 214, 220, 700, 702, 709, 710, *range(714, 720), 999})
 """Error codes, the same in CUDA's driver and runtime, after which a context is of no further use:
 deinitialised, device unavailable, uncorrectable ECC or NVLink error, illegal address, launch timeout, context
 destroyed, assert, traps, unknown."""
-
-HEAD_START_NS = 100_000
-"""Nanoseconds that the device spins before an event is recorded: the host enqueues what is timed meanwhile,
-else its time for that would lie between the events."""
 
 
 class NvidiaBackend(Backend):

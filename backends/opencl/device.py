@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Self
 
 import pyopencl as cl
@@ -41,7 +42,6 @@ class OpenClDevice(Backend):
         self.device = info
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context, device)
-        self._gates: BlockingKernels | UserEvents | None = None
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -61,12 +61,15 @@ class OpenClDevice(Backend):
 
     def gate(self, prepared: Prepared, seconds: float) -> Gate:
         with typed_errors("shutting a gate"):
-            if self._gates is None:
-                # NVIDIA's driver keeps on the host what waits for a user event.
-                self._gates = gates(self._queue, by_kernel=self.device.compute_capability > 0)
-                self.gate_kind = "kernel" if isinstance(self._gates, BlockingKernels) else "user event"
+            self.gate_kind = "kernel" if isinstance(self._gates, BlockingKernels) else "user event"
             # That queue alone: with two busy at once, NVIDIA's launches take longer ever after.
             return self._gates.shut(self._queue_for(prepared), seconds)
+
+    @cached_property
+    def _gates(self) -> BlockingKernels | UserEvents:
+        """What holds this context's queues back. Its queue must be empty when that is asked first."""
+        # NVIDIA's driver keeps on the host what waits for a user event.
+        return gates(self._queue, by_kernel=self.device.compute_capability > 0)
 
     def synchronize(self) -> None:
         with typed_errors("waiting for the queue"):

@@ -52,17 +52,17 @@ class BlockingKernels:
 
     def shut(self, queue: cl.CommandQueue, seconds: float) -> Gate:
         """What is enqueued from now on waits for so many seconds."""
+        return timed_gate(partial(self.spin, queue), seconds, queue.flush)
 
-        def spin(nanoseconds: np.uint64) -> None:
-            self._kernel.set_args(nanoseconds)
-            if can_go_without_event():
-                without_event(queue, self._kernel, (1,), (1,))()
-            else:
-                cl.enqueue_nd_range_kernel(queue, self._kernel, (1,), (1,))
-            if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
-                cl.enqueue_barrier(queue)
-
-        return timed_gate(spin, seconds, queue.flush)
+    def spin(self, queue: cl.CommandQueue, nanoseconds: np.uint64) -> None:
+        """Has the device spin before what is enqueued from now on."""
+        self._kernel.set_args(nanoseconds)
+        if can_go_without_event():
+            without_event(queue, self._kernel, (1,), (1,))()
+        else:
+            cl.enqueue_nd_range_kernel(queue, self._kernel, (1,), (1,))
+        if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+            cl.enqueue_barrier(queue)
 
     def works(self, queue: cl.CommandQueue) -> bool:
         """Whether the kernel takes the time that it is given; the queue must be empty."""

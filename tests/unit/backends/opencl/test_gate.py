@@ -12,13 +12,18 @@ import numpy as np
 import pytest
 
 from backends import available, open_backend
+from backends.common.blocking_kernel import HEAD_START_NS
 from backends.common.kernel_backend import OwnKernelBackend
 from backends.opencl import gate as opencl_gate
+from harness.variants.axes import LaunchVariant
 
 if TYPE_CHECKING:
     import pyopencl as cl
+
+    from backends.opencl.backend import OpenClBackend
 else:
     cl = pytest.importorskip("pyopencl")
+    from backends.opencl.backend import OpenClBackend
 
 # The blocking kernel without PTX: it counts rounds where the original takes the time. A round is a chain of
 # twelve operations that each need the one before, so that it lasts two nanoseconds or more on any processor.
@@ -85,6 +90,31 @@ def _needed() -> None:
         pytest.skip(devices)
     if not any(device.kind == "cpu" and device.compute_units > 1 for device in devices):
         pytest.skip("no processor of two cores: one spins, the other looks")
+
+
+def test_an_event_clock_begins_with_a_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device spins on the queue of the timed calls, before the first of them is enqueued."""
+    spun: list[tuple[cl.CommandQueue, int]] = []
+
+    class Spinning(opencl_gate.BlockingKernels):
+        def spin(self, queue: cl.CommandQueue, nanoseconds: np.uint64) -> None:
+            spun.append((queue, int(nanoseconds)))
+            super().spin(queue, nanoseconds)
+
+    monkeypatch.setattr(opencl_gate, "blocking_kernel_source", lambda _: ROUNDS)
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OpenClBackend)
+        backend._gates = Spinning(backend._context)
+        timed = backend._queue_of(LaunchVariant(events="profiled"))
+        already: list[int] = []
+
+        def call() -> cl.Event:
+            already.append(len(spun))
+            return cl.enqueue_marker(timed)
+
+        backend._elapsed([call, call])
+        assert spun == [(timed, HEAD_START_NS)]
+        assert already == [1, 1]
 
 
 @pytest.mark.parametrize("out_of_order", [False, True])
