@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+
+# Each filter is one kernel. PyTorch would start a process a core to compile kernels beside each other.
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 import torch
 
 from backends.base import POISON, Prepared

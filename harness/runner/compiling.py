@@ -1,7 +1,7 @@
 """Compiles what a run measures on all cores before anything is measured.
 
 A kernel of ours compiles for less than a tenth of a second, one of CuPy's or PyTorch's for seconds, CUB's of
-a type for fourteen, and each runs for microseconds, so a run would compile most of its time: one after the
+a type for seventeen, and each runs for microseconds, so a run would compile most of its time: one after the
 other in each worker. Here several processes a device share that. What they compile stays in the caches on
 disk, which the drivers, PoCL, libraries, :mod:`backends.cuda.nvrtc` and :mod:`backends.cuda.nvcc` keep; the
 workers find it there. They end before the first measurement.
@@ -10,6 +10,7 @@ workers find it there. They end before the first measurement.
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import threading
 from collections import deque
@@ -111,26 +112,32 @@ def _by_device(plan: RunPlan, cases: Iterable[Case]) -> dict[_Key, deque[Case]]:
 
 
 def _helpers(plan: RunPlan, work: Mapping[_Key, Sized]) -> Iterator[_Key]:
-    """The device of each process: the next one is of the device whose processes would need longest, as long
-    as there are cores, memory and cases enough.
+    """The device of each process: of each device one, and then each of that whose processes need longest, as
+    long as there are cores, memory and cases enough.
     """
     import psutil
+
+    def needed(key: _Key) -> tuple[float, float]:
+        """Seconds until its processes are done, and of all of its work; infinite where it has none yet."""
+        cases, seconds = len(work[key]), each[key]
+        return seconds * math.ceil(cases / helpers[key]) if helpers[key] else math.inf, seconds * cases
 
     of = {(device.backend, device.index): device for device in plan.devices}
     physical = {key: of[key].physical if key in of else "" for key in work}
     # OpenCL, CUDA and the libraries have contexts on one and the same GPU.
     room = dict.fromkeys(physical.values(), MOST)
     room |= {device.physical: _fitting(device.kind, device.memory_bytes) for device in of.values()}
-    helpers = dict.fromkeys(work, 0)
+    each = {key: compiles.seconds for key in work if (compiles := REGISTRY[key[0]].compiles)}
+    helpers = dict.fromkeys(each, 0)
     for _ in range(min(MOST, usable_cores(), psutil.virtual_memory().available // HOST_BYTES)):
-        seconds = {
-            key: compiles.seconds * len(found) / (helpers[key] + 1)
-            for key, found in work.items()
-            if (compiles := REGISTRY[key[0]].compiles) and room[physical[key]] and helpers[key] < len(found)
-        }
-        longest = max(seconds, key=seconds.__getitem__, default=None)
-        if longest is None or seconds[longest] < WORTH_S:
+        takers = [
+            key
+            for key, n in helpers.items()
+            if room[physical[key]] and n < len(work[key]) and each[key] * len(work[key]) / (n + 1) >= WORTH_S
+        ]
+        if not takers:
             return
+        longest = max(takers, key=needed)
         helpers[longest] += 1
         room[physical[longest]] -= 1
         yield longest

@@ -102,12 +102,40 @@ def test_what_a_library_compiles_nothing_for_is_left_alone(diary: Path) -> None:
     assert len(compiled(diary)) == len(OURS)
 
 
-def test_what_compiles_longest_has_the_most_processes() -> None:
+def processes(*cases: Case) -> list[str]:
+    """The backends of the processes that compile these."""
+    plan = of_fakes([*cases])
+    return [name for name, _ in compiling._helpers(plan, compiling._by_device(plan, plan.cases))]
+
+
+def test_what_compiles_longest_has_the_most_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """CuPy's kernels take longer than ours, but no device has more processes than cases."""
     cupy = [replace(case, backend="cupy") for case in CASES[:3]]
-    plan = of_fakes([*cupy, *OURS])
-    work = compiling._by_device(plan, plan.cases)
-    assert [name for name, _ in compiling._helpers(plan, work)] == ["cupy", "cupy", "cupy", "opencl"]
+    assert processes(*cupy, *OURS) == ["cupy", "opencl", "cuda", "cupy"]
+    monkeypatch.setattr(compiling, "usable_cores", lambda: 8)
+    assert processes(*cupy, *OURS)[4:] == ["cupy", "opencl", "cuda", "opencl"]
+
+
+def test_what_cannot_be_shared_counts_as_a_whole() -> None:
+    """CUB's three types take two processes twice 17 s, longer than CuPy's thirty kernels take one."""
+    types = [Reduction("min", dtype, (9,)) for dtype in ("uint8", "int32", "float32")]
+    sizes = [Reduction("min", "uint8", (size,)) for size in range(9, 39)]
+    cub = [Case("cub", 0, problem, LibraryVariant()) for problem in types]
+    cupy = [Case("cupy", 0, problem, LibraryVariant()) for problem in sizes]
+    assert processes(*cub, *cupy) == ["cub", "cupy", "cub", "cub"]
+
+
+def test_each_device_has_a_process_however_long_others_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a worker would compile while the others wait to measure."""
+    monkeypatch.setattr(compiling, "LEAST", 1)
+    many = [replace(case, backend=name) for case in CASES[:4] for name in ("cub", "cupy")]
+    assert set(processes(*many, *OURS)) == {"cub", "cupy", "opencl", "cuda"}
+
+
+def test_cub_has_nothing_to_compile_for_filters() -> None:
+    compiles = REGISTRY["cub"].compiles
+    assert compiles
+    assert compiles.code(Laplace("four", "wrap", "laplacian", "uint8", 5, 7, 1), LibraryVariant()) is None
 
 
 @pytest.mark.parametrize("scarce", ["cores", "memory", "cases"])
