@@ -146,10 +146,10 @@ def _sentence(comparison: Comparison) -> str:
 
 
 def _counted(summary: Summary) -> str:
-    """The verdicts on the first side in words: "3 cases: 2 same, 1 ambiguous (40 more contexts decide 1)"."""
+    """The verdicts on the first side in words: "3 cases: 3 ambiguous; 9 more contexts would decide 1"."""
     counts = ", ".join(f"{count} {name}" for name, count in summary.verdicts)
     if summary.decidable:
-        counts += f" ({summary.more} more contexts would decide {summary.decidable})"
+        counts += f"; {summary.more} more contexts would decide {summary.decidable}"
     return f"{_cases(summary.count)}: {counts}"
 
 

@@ -12,13 +12,11 @@ import numpy as np
 import pyopencl as cl
 
 from backends.base import Prepared
-from backends.common.blocking_kernel import HEAD_START_NS
 from backends.common.kernel_backend import Bound, OwnKernelBackend, PreparedPlan
 from backends.common.ptxas_log import ptxas_resources
 from backends.errors import BuildError
 from backends.opencl.build_log import NV_OPTIONS, NV_REGISTERS, NV_VERBOSE, verbose_log
 from backends.opencl.device import OpenClDevice, typed_errors
-from backends.opencl.gate import BlockingKernels
 from backends.opencl.launch import can_go_without_event, copy_without_event, without_event
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
 from harness.kernels.plan import PlannedLaunch, SourceImage2d
@@ -141,9 +139,12 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
     def _elapsed(self, calls: Sequence[Bound]) -> float:
         self.synchronize()
         with typed_errors("waiting for an event"):
-            if isinstance(self._gates, BlockingKernels):
-                self._gates.spin(self._queue_of(_TIMED), np.uint64(HEAD_START_NS))
-            events = [call() for call in calls]
+            gate = self._gates.head_start(self._queue_of(_TIMED))
+            try:
+                events = [call() for call in calls]
+                gate.submit()
+            finally:
+                gate.open()
             events[-1].wait()
             return float(events[-1].profile.end - events[0].profile.start) * 1e-9
 

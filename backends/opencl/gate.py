@@ -11,7 +11,12 @@ import numpy as np
 import pyopencl as cl
 
 from backends.base import Gate
-from backends.common.blocking_kernel import BLOCKING_KERNEL, blocking_kernel_source, timed_gate
+from backends.common.blocking_kernel import (
+    BLOCKING_KERNEL,
+    HEAD_START_NS,
+    blocking_kernel_source,
+    timed_gate,
+)
 from backends.opencl.launch import can_go_without_event, without_event
 
 _log = logging.getLogger(__name__)
@@ -34,6 +39,10 @@ class UserEvents:
         opened = partial(event.set_status, cl.command_execution_status.COMPLETE)
         return Gate(submit=queue.flush, open=opened)
 
+    def head_start(self, queue: cl.CommandQueue) -> Gate:
+        """What is enqueued from now on, for events to time it, waits until the gate returned is opened."""
+        return self.shut(queue, 0.0)
+
 
 class BlockingKernels:
     """Gates that are blocking kernels, see :mod:`backends.common.blocking_kernel`.
@@ -53,6 +62,11 @@ class BlockingKernels:
     def shut(self, queue: cl.CommandQueue, seconds: float) -> Gate:
         """What is enqueued from now on waits for so many seconds."""
         return timed_gate(partial(self.spin, queue), seconds, queue.flush)
+
+    def head_start(self, queue: cl.CommandQueue) -> Gate:
+        """What is enqueued from now on, for events to time it, waits for as long as CUDA's does."""
+        self.spin(queue, np.uint64(HEAD_START_NS))
+        return Gate()
 
     def spin(self, queue: cl.CommandQueue, nanoseconds: np.uint64) -> None:
         """Has the device spin before what is enqueued from now on."""

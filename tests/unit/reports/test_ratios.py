@@ -205,7 +205,7 @@ def test_what_would_decide_an_ambiguous_verdict_is_told_everywhere() -> None:
     seconds = math.ceil(pair["more_seconds"])
     assert cell.title == f"about {pair['more']} more contexts, some {seconds} s would decide it"
     (headline,) = headlines(frame(run), [comparison])
-    assert f"1 ambiguous ({pair['more']} more contexts would decide 1)" in headline.findings[0]
+    assert f"1 ambiguous; {pair['more']} more contexts would decide 1)" in headline.findings[0]
     assert headline.answer == "1 of 1 case undecided at 2\xa0%."
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(reports.terminal_table(run))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from backends import available, open_backend
+from backends.base import Gate
 from backends.common.blocking_kernel import HEAD_START_NS
 from backends.common.kernel_backend import OwnKernelBackend
 from backends.opencl import gate as opencl_gate
@@ -115,6 +116,50 @@ def test_an_event_clock_begins_with_a_head_start(monkeypatch: pytest.MonkeyPatch
         backend._elapsed([call, call])
         assert spun == [(timed, HEAD_START_NS)]
         assert already == [1, 1]
+
+
+def test_an_event_clock_starts_when_all_is_enqueued() -> None:
+    """Where a user event holds the queue back: no call has run when the last is enqueued."""
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OpenClBackend)
+        backend._gates = opencl_gate.UserEvents(backend._context)
+        timed = backend._queue_of(LaunchVariant(events="profiled"))
+        events: list[cl.Event] = []
+        ran: list[bool] = []
+
+        def call() -> cl.Event:
+            timed.flush()
+            time.sleep(0.05)
+            complete = cl.command_execution_status.COMPLETE
+            ran.extend(event.command_execution_status == complete for event in events)
+            events.append(cl.enqueue_marker(timed))
+            return events[-1]
+
+        backend._elapsed([call, call, call])
+        assert ran == 3 * [False]
+
+
+def test_a_call_that_fails_leaves_the_queue_open() -> None:
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OpenClBackend)
+        gates = backend._gates = opencl_gate.UserEvents(backend._context)
+        opened: list[bool] = []
+        shut = gates.shut
+
+        def noted(queue: cl.CommandQueue, seconds: float) -> Gate:
+            gate = shut(queue, seconds)
+
+            def open_it() -> None:
+                gate.open()
+                opened.append(True)
+
+            return Gate(gate.submit, open_it)
+
+        gates.shut = noted  # type: ignore[method-assign]
+        with pytest.raises(ZeroDivisionError):
+            backend._elapsed([lambda: 1 // 0])
+        assert opened
+        backend.synchronize()
 
 
 @pytest.mark.parametrize("out_of_order", [False, True])
