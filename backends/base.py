@@ -75,7 +75,7 @@ class Prepared(ABC):
 
     def event_seconds(self, i: int) -> float | None:
         """Seconds of one call on source ``i`` by the API's own timer, all launches; None where the API has
-        none.
+        none. Something holds the device back until the call is enqueued: else the host's time is in it.
         """
         return None
 
