@@ -78,6 +78,13 @@ def test_a_processor_stores_whole_lines_past_its_caches(
     assert (variant.cache_hint, variant.rows_per_item) == (hint, rows)
 
 
+def test_intels_processors_store_past_their_caches_wherever_rows_begin() -> None:
+    device = replace(CPU, nontemporal=True, vendor="GenuineIntel")
+    variant = default_variant(Laplace("four", "wrap", "laplacian", "float32", 9, 5120), device)
+    assert isinstance(variant, LaplaceVariant)
+    assert (variant.cache_hint, variant.rows_per_item) == ("streaming_stores", 8)
+
+
 def test_only_what_does_not_fit_changes_a_default() -> None:
     def default(height: int, device: DeviceInfo) -> LaplaceVariant:
         variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)

@@ -14,6 +14,7 @@ from tests.support.recorded import leads, table, where
 
 CPU = "docs/results-cpu.md"
 BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
+XEON_STORES = "cpu-xeon-sweep-stores"
 CHANGES = {
     "1 load": "l1",
     "2 loads": "l2",
@@ -32,9 +33,9 @@ SIDES_IN_STEP = ("1024x1024", "2048x2048", "4096x4096", "5120x5120")
 """Where rows of float32 all begin at the same place of a page."""
 
 
-def on_a_processor() -> tuple[float, ...]:
+def on_a_processor(run: str = "cpu-libraries") -> tuple[float, ...]:
     """Mean lead and cells, of NumPy and OpenCV."""
-    found = leads("cpu-libraries", "hot", "opencl")
+    found = leads(run, "hot", "opencl")
     sides = (where(found, second_backend=name)["gross"] for name in ("numpy", "opencv"))
     return tuple(value for side in sides for value in (geometric_mean(side), len(side)))
 
@@ -58,9 +59,9 @@ def libraries_ahead() -> list[float]:
     return [len(numpy), numpy["by"].iloc[0], len(opencv), *opencv["by"].iloc[:2]]
 
 
-def filters_on_a_processor() -> tuple[float, ...]:
+def filters_on_a_processor(run: str = "cpu-filters") -> tuple[float, ...]:
     """Mean lead over OpenCV and cells, the mean of each type, cells in which it is ahead, by how much."""
-    found = where(leads("cpu-filters", "hot", "opencl"), second_backend="opencv")
+    found = where(leads(run, "hot", "opencl"), second_backend="opencv")
     types = [found[found["type"].str.startswith(name)] for name in ("uint8", "uint16", "int16", "float32")]
     means = (geometric_mean(rows["gross"]) for rows in types)
     behind = where(found[found["gross"] < 1], verdict="ambiguous")["gross"]
@@ -68,9 +69,9 @@ def filters_on_a_processor() -> tuple[float, ...]:
     return geometric_mean(found["gross"]), len(found), *means, len(behind), 1 / behind.min()
 
 
-def decided() -> list[int]:
+def decided(run: str = "cpu-quick") -> list[int]:
     """Of `quick`: verdicts that are decided, and all; of the others those on minima and maxima."""
-    (found,) = comparisons(table("cpu-quick"))
+    (found,) = comparisons(table(run))
     assert found.against == "the best of opencv and the reference numpy"
     is_open = found.fastest["verdict"] == "ambiguous"
     extremes = found.fastest["problem"].str.match(r"(min|max) ")
@@ -120,11 +121,11 @@ def form(variant: str, kind: str) -> str:
     return f"{size} past" if "streaming_stores" in variant else size
 
 
-def stores(kinds: Sequence[str], in_step: bool | None = None) -> list[float]:
+def stores(kinds: Sequence[str], in_step: bool | None = None, run: str = STORES) -> list[float]:
     """How many times the fastest form's time each form takes, in the mean over sizes; by whether rows begin
     at the same place of a page, if given.
     """
-    rows = where(table(STORES), purpose="compare", type=kinds).copy()
+    rows = where(table(run), purpose="compare", type=kinds).copy()
     if in_step is not None:
         rows = rows[rows["size"].isin(SIDES_IN_STEP) == in_step]
     rows["form"] = [form(variant, kind) for variant, kind in zip(rows["variant"], rows["type"], strict=True)]
@@ -133,7 +134,41 @@ def stores(kinds: Sequence[str], in_step: bool | None = None) -> list[float]:
     return [geometric_mean(times[name]) for name in FORMS if name in times]
 
 
+def none_ahead() -> list[float]:
+    """Nothing to fill in: no library is ahead of a reduction on the Xeon."""
+    assert (leads("cpu-xeon-libraries", "hot", "opencl")["gross"] >= 1).all()
+    return []
+
+
+def in_step() -> list[float]:
+    """The largest image of float32 on the Xeon in lines past the caches and in short strips, in ms."""
+    wanted = {"purpose": "compare", "type": "float32C1", "size": "5120x5120"}
+    rows = where(table(XEON_STORES), **wanted)
+    forms = [form(variant, "float32") for variant in rows["variant"]]
+    times = dict(zip(forms, rows["queue"].astype(float) * 1e3, strict=True))
+    return [times["line past"], times["fewer"]]
+
+
 SENTENCES: list[Figure] = [
+    (
+        CPU,
+        "are {:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({}). Neither",
+        partial(on_a_processor, "cpu-xeon-libraries"),
+    ),
+    (CPU, "Neither is ahead in any cell.", none_ahead),
+    (
+        CPU,
+        "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
+        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
+        "(*ambiguous*).",
+        partial(filters_on_a_processor, "cpu-xeon-filters"),
+    ),
+    (
+        CPU,
+        "decides {} of the {} verdicts beside the faster of OpenCV and NumPy.",
+        lambda: decided("cpu-xeon-quick")[:2],
+    ),
+    (CPU, "float32 takes {:.1f} ms so, and {:.1f} in short strips.", in_step),
     (
         CPU,
         "{:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({})",
@@ -179,5 +214,15 @@ ROWS: list[Figure] = [
         CPU,
         "| float32, rows in step | - | - |" + 4 * " {:.2f} |",
         partial(stores, ["float32C1"], in_step=True),
+    ),
+    (
+        CPU,
+        "| uint8, Xeon |" + 6 * " {:.2f} |",
+        partial(stores, ["uint8C1", "uint8C3", "uint8C4"], run=XEON_STORES),
+    ),
+    (CPU, "| uint16, Xeon |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"], run=XEON_STORES)),
+    *(
+        (CPU, f"| {name} | - | - |" + 4 * " {:.2f} |", partial(stores, ["float32C1"], steps, XEON_STORES))
+        for name, steps in (("float32, Xeon", False), ("float32, rows in step, Xeon", True))
     ),
 ]
