@@ -20,7 +20,8 @@ from harness.variants.axes import Variant
 
 class Compiling(NamedTuple):
     """What compiled code is for: ``code`` tells it of a problem and a variant, None where there is nothing to
-    compile. ``seconds``: about how long one takes where all cores are at work, as seen on a host of 16.
+    compile. ``seconds``: about how long one takes where all cores are at work (reports/examples,
+    h100-compile-ahead).
     """
 
     code: Callable[[Problem, Variant], Hashable]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-# Each filter is one kernel. PyTorch would start a process a core to compile kernels beside each other.
+# PyTorch would start processes to compile kernels beside each other, which the harness does already.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 import torch
 

@@ -12,6 +12,7 @@ from tests.support.figures import (
     Figure,
     aligned,
     caches,
+    clocks,
     cpu,
     filters,
     h100,
@@ -39,6 +40,7 @@ TOPICS = (
     aligned,
     tiles,
     h100,
+    clocks,
     cpu,
 )
 FIGURES: list[Figure] = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from functools import partial
 
 import pandas as pd
@@ -11,12 +10,10 @@ import pandas as pd
 from harness.results.statistics import geometric_mean
 from tests.support.figures import LIBRARIES, NOTES, Figure, portable
 from tests.support.figures.filters import STEPS, step
-from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, over_limit, ratios, table, where
+from tests.support.recorded import OWN, contexts, ends, lead, over_limit, ratios, table, where
 
 H100 = "docs/results-h100.md"
 RUN, FILTERS, SWEEP = "h100-quick", "h100-filters", "h100-sweep-halves"
-FORMER = "h100-quick-before"
-"""A run of the same kernels whose OpenCL events are without a head start."""
 FENCE = ("h100-fence-in-turn", "h100-fence-in-turn-without")
 HINTS = "h100-sweep-hints-2560"
 OTHER, JIA, PIECES = "h100-quick-other-host", "h100-jia2012", "h100-dialects"
@@ -61,37 +58,14 @@ def behind() -> list[float]:
 
 def undecided() -> list[float]:
     """The most contexts of the run on another day, how many it left undecided, and of how many; and this one.
-    Where both have decided they agree, without the filter that has other groups now.
+    Where both have decided they agree.
     """
     found = {run: where(ratios(run), first_backend="opencl").set_index("problem") for run in (OTHER, RUN)}
     verdicts = pd.DataFrame({run: rows["verdict"] for run, rows in found.items()})
     left = [int((verdicts[run] == "ambiguous").sum()) for run in (OTHER, RUN)]
-    decided = verdicts.drop(index="laplacian eight replicate uint8C1 2560x2560")
-    decided = decided[(decided != "ambiguous").all(axis=1)]
+    decided = verdicts[(verdicts != "ambiguous").all(axis=1)]
     assert (decided[OTHER] == decided[RUN]).all()
     return [contexts(OTHER)[1], left[0], len(verdicts), left[1]]
-
-
-def contradicting() -> list[int]:
-    """OpenCL's cases of the former run whose clocks contradict each other; in this one there are none."""
-    of = ["opencl", "portable opencl"]
-    assert not len(where(table(RUN), not_disagreement="", backend=of))
-    return [len(where(table(FORMER), not_disagreement="", backend=of))]
-
-
-def head_start(api: str) -> list[float]:
-    """By an API's events minmax of int32 at 2560x2560: without a head start and with one of 100 us."""
-    text = (FOLDER / "h100-head-start.txt").read_text(encoding="utf-8")
-    line = next(line for line in text.splitlines() if line.startswith(f"{api:<8}minmax int32 2560x2560"))
-    without, _, with_one, _ = (float(median) for median in re.findall(r"([\d.]+) \(", line))
-    return [without, with_one]
-
-
-def empties() -> list[float]:
-    """An empty kernel by OpenCL's events without a head start, the ends; and with one."""
-    text = (FOLDER / "h100-head-start.txt").read_text(encoding="utf-8")
-    found = re.findall(r"^opencl +empty kernel +([\d.]+) .*?\) +([\d.]+) ", text, re.M)
-    return [end for times in zip(*found, strict=True) for end in ends([float(time) for time in times])]
 
 
 def kept_together(mask: str) -> list[float]:
@@ -315,21 +289,6 @@ SENTENCES: list[Figure] = [
         H100,
         "had up to {} contexts for each and left {} of the {} cases undecided, this one {}.",
         undecided,
-    ),
-    (
-        H100,
-        "has {} cases of OpenCL whose event clock contradicts the queue clock, this one none.",
-        contradicting,
-    ),
-    (
-        H100,
-        "takes {:.2f} us by OpenCL's and {:.2f} by CUDA's, with it {:.2f} and {:.2f} (",
-        lambda: [time for pair in zip(*map(head_start, OWN), strict=True) for time in pair],
-    ),
-    (
-        "docs/measurement.md",
-        "takes {:.2f} to {:.2f} us by OpenCL's events, as the host is, with it {:.2f} to {:.2f} (",
-        empties,
     ),
     (H100, "where all three are within {:.1f} %.", streaming),
     (H100, "is {:.1f} % wide in the median, before that", lambda: [width(RUN)]),
