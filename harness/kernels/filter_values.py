@@ -30,6 +30,10 @@ _MOST_PAIRED: Final = 32
 """Bytes that become OpenCL C's widest vector of pairs."""
 HALVES_CAPABILITY: Final = 80
 """The first of NVIDIA's GPUs whose instructions on two halves can also replace negative results by 0."""
+_MATRIX_CAPABILITY: Final = 80
+"""The first of NVIDIA's GPUs whose tensor cores multiply bytes in the shapes that the kernel has."""
+_TENSOR_ITEMS: Final = 32
+"""Work-items of a sub-group of NVIDIA's GPUs, which multiply together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,8 @@ class _Shuffle(_ReadApart):
             yield f"{variant.group_width} work-items across are no whole sub-groups of {items}"
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
-        return Part(shared=SHUFFLES, macros={"SUB_GROUP_WIDTH": max(1, device.sub_group_width)})
+        items = max(1, device.sub_group_width)
+        return Part(shared=SHUFFLES, macros={"SUB_GROUP_WIDTH": items, "ITEMS_TOGETHER": items})
 
 
 PIXELS: Final[dict[axes.Pixels, FilterValue]] = {
@@ -302,6 +307,22 @@ class _Halves(_Paired):
         return replace(part, files=("laplace/three_rows",), macros={**part.macros, **weights})
 
 
+class _Matrix(_Paired):
+    """Sums of bytes by the tensor cores: whole sub-groups compute products of matrices."""
+
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if device.ptx < _MATRIX_CAPABILITY:
+            yield f"products of matrices are PTX for sm_{_MATRIX_CAPABILITY}, which the device does not take"
+        if variant.group_width % _TENSOR_ITEMS:
+            yield f"{variant.group_width} work-items across are no whole sub-groups of {_TENSOR_ITEMS}"
+
+    def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
+        part = super().part(variant, problem, device)
+        macros = {**part.macros, "ITEMS_TOGETHER": _TENSOR_ITEMS}
+        return replace(part, needed=(), files=("laplace/three_rows",), macros=macros)
+
+
 def _two_halves(weight: int) -> str:
     """A word of two halves (IEEE binary16), each a weight of a mask."""
     bits = int(np.float16(weight).view(np.uint16))
@@ -315,6 +336,7 @@ STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
     "packed": _Packed(),
     "paired": _Paired(),
     "halves": _Halves(),
+    "matrix": _Matrix(),
 }
 
 

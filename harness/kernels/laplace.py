@@ -107,6 +107,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "HALO_LOAD": _halo_load(problem, variant),
         "BORDER_VALUE": _literal(problem),
         "KEEPS_WORDS": 0,
+        "ITEMS_TOGETHER": 1,
     }
 
 

@@ -51,6 +51,7 @@ MACROS: Final[Mapping[str, str]] = {
     "CHANNELS": "elements of a pixel",
     "BORDER_VALUE": "the value of pixels outside",
     "KEEPS_WORDS": "1 where what an item sees of a row stays in words as stored, else 0",
+    "ITEMS_TOGETHER": "work-items along a row that go the same way to the end, also those beyond the row",
     "HALO_LOAD": "the type of one load of a neighbour",
     "TEXEL_ELEMENTS": "elements of a texel",
     "IMAGE_BORDER": "what an image reads outside: 0 nothing is read, 1 the nearest texel, 2 zero",

@@ -205,6 +205,23 @@ LADDERS: dict[str, Ladder] = {
             ),
         ),
         Ladder(
+            "laplace_sums",
+            "how bytes are added: in pairs, in pairs in half precision, by the tensor cores",
+            "this harness; the shape is that of the last rungs of jia2012",
+            _climb(
+                LaplaceVariant(
+                    border_code="mapped",
+                    stencil="paired",
+                    interior="specialized",
+                    vector_width=16,
+                    rows_per_item=4,
+                    loads_in_flight=4,
+                ),
+                ("stencil", "halves"),
+                ("stencil", "matrix"),
+            ),
+        ),
+        Ladder(
             "laplace_steps",
             "from one pixel a work-item with branches at the border to vectors in rows and packed sums",
             "this harness; a work-item keeps rows from the first step on, the study's steps are jia2012",

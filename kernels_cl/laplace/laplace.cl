@@ -8,7 +8,7 @@
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   INTERIOR_DIFFERS    whether tiles that meet no border are compiled separately (interior/)
 //   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
-//   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (pixels/)
+//   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (a macro)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
 // across, down: which tile of the image.

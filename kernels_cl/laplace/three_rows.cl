@@ -2,8 +2,8 @@
 
 #define operands_at(row) operands_of(window_at(pixels, row, load_pixels(pixels, row PIXELS_ARGUMENTS)))
 inline results_t results_at(pixels_t pixels, int row PIXELS_PARAMETERS MASK_PARAMETERS) {
-  const sums_t above = outer_terms(operands_at(row - 1));
+  const outer_t above = outer_terms(operands_at(row - 1));
   const operands_t own = operands_at(row);
   const sums_t sums = begun_sums(above, own, outer_terms(own));
-  return finished_results(sums, outer_terms(operands_at(row + 1)));
+  return finished_results(sums, outer_terms(operands_at(row + 1)), 0);
 }

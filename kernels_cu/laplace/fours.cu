@@ -35,10 +35,11 @@ typedef struct {
 } four_columns_t;
 
 __device__ inline four_columns_t four_columns_of_item(image_t image, int column, int own) {
-  const int end = right_column(column, own);
   four_columns_t columns;
   columns.image = image;
   columns.columns = columns_of_item(image, column, own);
+  column = columns.columns.column;
+  const int end = right_column(column, columns.columns.own);
   columns.is_at_row_end = !IS_INTERIOR(image) && (column == 0 || end + CHANNELS > image.row_elements);
   columns.before = columns.is_at_row_end ? column : column - 4;
   columns.behind = columns.is_at_row_end ? column : column + VECTOR_WIDTH;

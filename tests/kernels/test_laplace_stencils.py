@@ -30,9 +30,9 @@ from tests.support.laplace import IMAGE, check, edge_sizes, problem_of
             "pixels": ("global", "shuffle", "aligned"),
             "dialect": ("vendor", "portable"),
             "scheme": ("march", "per_pixel"),
-            "stencil": ("paired", "halves"),
+            "stencil": ("paired", "halves", "matrix"),
         },
-        lambda point: (point["stencil"], point["dialect"]) != ("halves", "portable"),
+        lambda point: point["stencil"] == "paired" or point["dialect"] == "vendor",
     ),
     ids=spelled,
 )
@@ -40,7 +40,8 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
     """Sums of both signs and over 255, in words whose row ends after any of their bytes."""
     width = point["vector_width"]
     axes = {name: point[name] for name in ("pixels", "dialect", "scheme", "stencil", "vector_width")}
-    group_width = max(4, own_backend.device.sub_group_width) if point["pixels"] == "shuffle" else 4
+    together = "shuffle" in point.values() or "matrix" in point.values()
+    group_width = max(4, own_backend.device.sub_group_width) if together else 4
     variant = LaplaceVariant(border_code="mapped", group_width=group_width, **axes)
     require(own_backend, problem_of(point | {"dtype": "uint8"}, 9, 9), variant)
     for height, columns in edge_sizes(width):
@@ -48,14 +49,14 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
         check(own_backend, problem, variant, problem.make_source(seed=columns))
 
 
-@pytest.mark.parametrize("stencil", ["paired", "halves"])
+@pytest.mark.parametrize("stencil", ["paired", "halves", "matrix"])
 @pytest.mark.parametrize("mask", ["eight_negated", "diagonal"])
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_pairs_at_the_corners_of_a_constant_border(
     own_backend: Backend, channels: int, mask: str, stencil: Stencil
 ) -> None:
     """Above and below the image all bytes of a word are the border's, of which a neighbour is one."""
-    variant = LaplaceVariant(border_code="mapped", stencil=stencil, vector_width=16)
+    variant = LaplaceVariant(border_code="mapped", stencil=stencil, vector_width=16, group_width=32)
     for output in OUTPUTS:
         problem = Laplace(mask, "constant", output, "uint8", 2, 35, channels, 200)
         check(own_backend, problem, variant, problem.make_source(seed=channels))

@@ -71,7 +71,7 @@ BESIDE: dict[str, Any] = {
     "output": ("laplacian",),
     "pixels": ("shuffle", "aligned", "async_tile"),
     "border_code": ("mapped",),
-    "stencil": ("symmetric", "paired", "halves"),
+    "stencil": ("symmetric", "paired", "halves", "matrix"),
     "mask_memory": ("inline",),
     "cache_hint": ("none",),
     "dialect": ("vendor",),

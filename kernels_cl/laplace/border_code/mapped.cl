@@ -47,7 +47,16 @@ inline int right_column(int column, int own) {
   return column + (LAST_ITEM_DIFFERS ? own : CHANNELS);
 }
 
+// own: elements of the row from `column` on. Where items go together, one that has none takes part as if it was the
+// first of its row, and one may have more than its vector.
 inline columns_t columns_of_item(image_t image, int column, int own) {
+#if ITEMS_TOGETHER > 1
+  if (own <= 0) {
+    column = 0;
+    own = image.row_elements;
+  }
+  own = min(own, VECTOR_WIDTH);
+#endif
   columns_t columns;
   columns.column = column;
   columns.own = own;

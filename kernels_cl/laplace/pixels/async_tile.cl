@@ -17,8 +17,7 @@
 #define PIXELS_PARAMETERS , __local words_t *tile
 #define PIXELS_ARGUMENTS , tile
 #define SHARE_PIXELS(image, column, top) copy_tile(image, column, top, tile)
-#define ROW_END_DIFFERS LAST_ITEM_DIFFERS
-#define ITEMS_TOGETHER 1
+#define ROW_END_DIFFERS (LAST_ITEM_DIFFERS || ITEMS_TOGETHER > 1)
 
 // For PTX.
 // differs: in OpenCL a pointer to local memory is an address in it, in CUDA it is converted to one.

@@ -8,7 +8,6 @@
 #define PIXELS_ARGUMENTS
 #define SHARE_PIXELS(image, column, top)
 #define ROW_END_DIFFERS 1
-#define ITEMS_TOGETHER SUB_GROUP_WIDTH
 
 // How many work-items away the neighbours are.
 #define REACH (VECTOR_WIDTH < CHANNELS ? CHANNELS / VECTOR_WIDTH : 1)
@@ -32,18 +31,15 @@ typedef struct {
 // The neighbours of an item that loads on one side are in `left`, whichever side it is.
 typedef row_t loaded_t;
 
-// own: elements of the row from `column` on. An item that has none takes part as if it was the first of its row.
 inline pixels_t pixels_of_item(image_t image, int column, int own, int top PIXELS_PARAMETERS) {
   const int lane = get_local_id(0) % SUB_GROUP_WIDTH;
-  if (own <= 0) {
-    column = 0;
-    own = image.row_elements;
-  }
   pixels_t pixels;
   pixels.image = image;
-  pixels.columns = columns_of_item(image, column, min(own, VECTOR_WIDTH));
+  pixels.columns = columns_of_item(image, column, own);
   pixels.loads_left = lane < REACH;
-  pixels.loads_right = lane >= SUB_GROUP_WIDTH - REACH || own < VECTOR_WIDTH + CHANNELS;
+  // An item beyond the row takes part as its first.
+  const int to_end = own > 0 ? own : image.row_elements;
+  pixels.loads_right = lane >= SUB_GROUP_WIDTH - REACH || to_end < VECTOR_WIDTH + CHANNELS;
 #pragma unroll
   for (int i = 0; i < HALO_LOADS; ++i) {
     if (!pixels.loads_left) pixels.columns.left[i] = pixels.columns.right[i];

@@ -6,8 +6,7 @@
 #define PIXELS_PARAMETERS
 #define PIXELS_ARGUMENTS
 #define SHARE_PIXELS(image, column, top)
-#define ROW_END_DIFFERS LAST_ITEM_DIFFERS
-#define ITEMS_TOGETHER 1
+#define ROW_END_DIFFERS (LAST_ITEM_DIFFERS || ITEMS_TOGETHER > 1)
 
 typedef struct {
   image_t image;

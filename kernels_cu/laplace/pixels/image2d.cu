@@ -8,7 +8,6 @@
 #define MEMORY_OF(source) 0
 #define SHARE_PIXELS(image, column, top)
 #define ROW_END_DIFFERS 0
-#define ITEMS_TOGETHER 1
 
 typedef struct {
   VALUE at[TEXEL_ELEMENTS];

@@ -10,7 +10,6 @@
 #define PIXELS_ARGUMENTS , tile
 #define SHARE_PIXELS(image, column, top) fill_tile(image, column, top, tile)
 #define ROW_END_DIFFERS 0
-#define ITEMS_TOGETHER 1
 // differs: Intel's compiler for processors stores bytes at wrong places of a tile when it computes several items at
 // once, so it is told not to.
 // end differs

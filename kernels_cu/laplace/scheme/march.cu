@@ -26,9 +26,9 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
   ROWS_ISSUED_FENCE();
 
   // `pending` are the sums of the next row of results, without what the row below it adds.
-  const sums_t above = outer_terms(operands_of(window_at(pixels, row - 1, first)));
+  const outer_t above = outer_terms(operands_of(window_at(pixels, row - 1, first)));
   operands_t neighbours = operands_of(window_at(pixels, row, second));
-  sums_t outer = outer_terms(neighbours);
+  outer_t outer = outer_terms(neighbours);
   sums_t pending = begun_sums(above, neighbours, outer);
 
 #pragma unroll 1
@@ -36,8 +36,8 @@ __device__ inline void filter_rows(image_t image, STORED *results, int column, i
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k, ++row) {
       neighbours = operands_of(window_at(pixels, row + 1, loaded[k]));
-      const sums_t below = outer_terms(neighbours);
-      const results_t result = finished_results(pending, below);
+      const outer_t below = outer_terms(neighbours);
+      const results_t result = finished_results(pending, below, k % 2);
       pending = begun_sums(outer, neighbours, below);
       outer = below;
       if (has_row(image, row) && has_results) {

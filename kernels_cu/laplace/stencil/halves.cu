@@ -40,8 +40,10 @@ __device__ inline uint times_outer_weight(uint a) {
 #endif
 }
 
+typedef sums_t outer_t;
+
 // What a row adds to the results above and below it, without its weight.
-__device__ inline sums_t outer_terms(operands_t row) {
+__device__ inline outer_t outer_terms(operands_t row) {
 #if CORNER == 0
   return row.own.vector;
 #else
@@ -63,7 +65,7 @@ __device__ inline sums_t outer_terms(operands_t row) {
 }
 
 // The sums of a row of results without what the row below adds. above, outer: outer_terms of the row above and its own.
-__device__ inline sums_t begun_sums(sums_t above, operands_t row, sums_t outer) {
+__device__ inline sums_t begun_sums(outer_t above, operands_t row, outer_t outer) {
   operand_t sums, own;
   sums.vector = above;
   own.vector = outer;
@@ -80,8 +82,9 @@ __device__ inline sums_t begun_sums(sums_t above, operands_t row, sums_t outer) 
   return sums.vector;
 }
 
-// The results whose sums are begun. below: outer_terms of the row below.
-__device__ inline results_t finished_results(sums_t sums, sums_t below) {
+// The results whose sums are begun. below: outer_terms of the row below. is_odd: of the item's rows of results; only
+// the stencil `matrix` asks.
+__device__ inline results_t finished_results(sums_t sums, outer_t below, int is_odd) {
   operand_t begun, last;
   begun.vector = sums;
   last.vector = below;
