@@ -10,10 +10,6 @@ typedef struct {
   VALUE at[WINDOW];
 } window_t;
 
-// Whether the rows that an item of the interior reads are addressed from its first own element. With four channels what
-// stays in the cache hangs on the order of the loads, and images of half the cache were up to 7 % slower so.
-#define READS_FROM_OWN (INTERIOR_DIFFERS && CHANNELS != 4)
-
 // Rows of `pitch` elements, of which `row_elements` are pixels. Columns count elements.
 // is_interior: nothing that is read lies outside. A constant, so that the compiler drops what handles the border.
 typedef struct {
@@ -22,11 +18,9 @@ typedef struct {
   uint pitch;
 #if INTERIOR_DIFFERS
   bool is_interior;
-#endif
-#if READS_FROM_OWN
   // Of the interior: the item's first own element of a row, and which row that is.
-  const STORED *own;
-  int own_row;
+  const STORED *near;
+  int near_row;
 #endif
 } image_t;
 
@@ -46,20 +40,16 @@ __device__ inline image_t image_of(const STORED *source, uint height, uint row_e
 // The image for an item in the interior whose own elements begin at `column`, from `row` on.
 __device__ inline image_t interior_of(image_t image, int column, int row) {
   image.is_interior = true;
-#if READS_FROM_OWN
-  image.own_row = row - 1;
-  image.own = image.source + (ulong)(uint)(row - 1) * image.pitch + column;
-  OPAQUE_POINTER(image.own);
-#endif
+  image.near_row = row - 1;
+  image.near = image.source + (ulong)(uint)(row - 1) * image.pitch + column;
+  OPAQUE_POINTER(image.near);
   return image;
 }
-#endif
 
-#if READS_FROM_OWN
 // Its own elements of a row, whose address takes one instruction. Compilers would compute that of each load anew, ahead
 // of them.
-__device__ inline const STORED *own_elements(image_t image, int row) {
-  const STORED *own = image.own + (ulong)(uint)(row - image.own_row) * image.pitch;
+__device__ inline const STORED *near_in(image_t image, int row) {
+  const STORED *own = image.near + (ulong)(uint)(row - image.near_row) * image.pitch;
   OPAQUE_POINTER(own);
   return own;
 }

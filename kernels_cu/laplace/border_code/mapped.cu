@@ -58,7 +58,7 @@ __device__ inline columns_t columns_of_item(image_t image, int column, int own) 
   }
   own = min(own, VECTOR_WIDTH);
 #endif
-  const int from = READS_FROM_OWN && IS_INTERIOR(image) ? column : 0;
+  const int from = IS_INTERIOR(image) ? column : 0;
   columns_t columns;
   columns.column = column - from;
   columns.own = own;
@@ -75,8 +75,8 @@ __device__ inline VALUE element(image_t image, int row, int column) {
 }
 
 __device__ inline const STORED *row_to_read(image_t image, int row) {
-#if READS_FROM_OWN
-  if (IS_INTERIOR(image)) return own_elements(image, row);
+#if INTERIOR_DIFFERS
+  if (image.is_interior) return near_in(image, row);
 #endif
   return row_start(image, row_inside(image, row));
 }
@@ -84,8 +84,8 @@ __device__ inline const STORED *row_to_read(image_t image, int row) {
 __device__ inline row_t load_row(image_t image, columns_t columns, int row) {
   // Not by row_to_read alone: NVIDIA's compiler of CUDA then orders the loads otherwise.
   const STORED *start = row_start(image, row_inside(image, row));
-#if READS_FROM_OWN
-  if (IS_INTERIOR(image)) start = own_elements(image, row);
+#if INTERIOR_DIFFERS
+  if (image.is_interior) start = row_to_read(image, row);
 #endif
   row_t loaded;
   loaded.own.words = load_words(start + columns.column, 0);
