@@ -6,8 +6,6 @@
 #define OPAQUE_INDEX(index)
 #ifdef __NV_CL_C_VERSION
 #define HAS_PTX 1
-// Hides how a pointer was computed, so that others are computed from it.
-#define OPAQUE_POINTER(pointer) asm("" : "+l"(pointer))
 // Keeps the address of a group's local memory in a register; ptxas would compute it again at each use.
 #define OPAQUE_SHARED(type, memory) ((__local type *)opaque_address((ulong)(memory)))
 inline ulong opaque_address(ulong address) {
@@ -46,7 +44,6 @@ SPECIAL_REGISTER(num_groups_1, "%%nctaid.y")
 #define KEEP_BRANCH() asm volatile("")
 #else
 #define HAS_PTX 0
-#define OPAQUE_POINTER(pointer)
 #define OPAQUE_SHARED(type, memory) (memory)
 #define LOADS_ISSUED_FENCE()
 #define KEEP_BRANCH()

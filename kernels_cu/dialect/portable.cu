@@ -4,7 +4,6 @@
 #define HAS_PTX 0
 #define HAS_AMDGCN 0
 #define OPAQUE_INDEX(index)
-#define OPAQUE_POINTER(pointer)
 #define OPAQUE_SHARED(type, memory) (memory)
 #define LOADS_ISSUED_FENCE()
 #define KEEP_BRANCH()

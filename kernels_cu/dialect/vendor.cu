@@ -6,8 +6,6 @@
 // Hides how an index was computed: NVRTC would multiply each of its terms for the address, nine instructions before the
 // first load.
 #define OPAQUE_INDEX(index) asm("" : "+l"(index))
-// Hides how a pointer was computed, so that others are computed from it.
-#define OPAQUE_POINTER(pointer) asm("" : "+l"(pointer))
 // Keeps the address of a group's local memory in a register; ptxas would compute it again at each use.
 #define OPAQUE_SHARED(type, memory) ((type *)__cvta_shared_to_generic(opaque_address(__cvta_generic_to_shared(memory))))
 __device__ __forceinline__ uint opaque_address(uint address) {

@@ -16,20 +16,21 @@ __device__ inline void filter_tile(image_t image, STORED *results, uint across,
                                    uint down PIXELS_PARAMETERS MASK_PARAMETERS) {
   const uint column = (across * GROUP_WIDTH + threadIdx.x) * VECTOR_WIDTH;
   const uint top = (down * GROUP_HEIGHT + threadIdx.y) * ROWS_PER_ITEM;
-  const uint row_elements = image.row_elements;
   SHARE_PIXELS(image, column, top);
+  const uint first = column - threadIdx.x % ITEMS_TOGETHER * VECTOR_WIDTH;
+  const uint row_elements = image.row_elements;
+  if (first >= row_elements || top >= (uint)image.height) return;
 #if INTERIOR_DIFFERS
   // The same for all items of the group.
   const uint left = across * GROUP_WIDTH * VECTOR_WIDTH, right = left + GROUP_WIDTH * VECTOR_WIDTH + CHANNELS;
   const uint below = (down + 1) * GROUP_HEIGHT * ROWS_PER_ITEM;
   if (left >= CHANNELS && right <= row_elements && down > 0 && below < (uint)image.height) {
-    const image_t interior = interior_of(image, column, top);
+    image_t interior = image;
+    interior.is_interior = true;
     filter_rows(interior, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
     return;
   }
 #endif
-  const uint first = column - threadIdx.x % ITEMS_TOGETHER * VECTOR_WIDTH;
-  if (first >= row_elements || top >= (uint)image.height) return;
 #if ROW_END_DIFFERS
   // filter_rows is compiled again: only the last item of a row, where the row ends inside its vector, handles a border
   // inside the vector, and only where the row ends inside their elements do items that go together handle its end.

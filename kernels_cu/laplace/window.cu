@@ -18,9 +18,6 @@ typedef struct {
   uint pitch;
 #if INTERIOR_DIFFERS
   bool is_interior;
-  // Of the interior: the item's first own element of a row, and which row that is.
-  const STORED *near;
-  int near_row;
 #endif
 } image_t;
 
@@ -35,25 +32,6 @@ __device__ inline image_t image_of(const STORED *source, uint height, uint row_e
 #endif
   return image;
 }
-
-#if INTERIOR_DIFFERS
-// The image for an item in the interior whose own elements begin at `column`, from `row` on.
-__device__ inline image_t interior_of(image_t image, int column, int row) {
-  image.is_interior = true;
-  image.near_row = row - 1;
-  image.near = image.source + (ulong)(uint)(row - 1) * image.pitch + column;
-  OPAQUE_POINTER(image.near);
-  return image;
-}
-
-// Its own elements of a row, whose address takes one instruction. Compilers would compute that of each load anew, ahead
-// of them.
-__device__ inline const STORED *near_in(image_t image, int row) {
-  const STORED *own = image.near + (ulong)(uint)(row - image.near_row) * image.pitch;
-  OPAQUE_POINTER(own);
-  return own;
-}
-#endif
 
 // Where element i of a window lies in its row, for an item whose own elements start at `column`.
 __device__ inline int column_of(int column, int i) {

@@ -36,8 +36,7 @@ typedef struct {
   halo_t left, right;
 } row_t;
 
-// own: how many elements of the item's vector are pixels; all of them but in the last item of a row. Columns count from
-// where row_to_read points: the row's begin or, in the interior, the item's own elements.
+// own: how many elements of the item's vector are pixels; all of them but in the last item of a row.
 typedef struct {
   int column, own;
   int left[HALO_LOADS], right[HALO_LOADS];
@@ -58,14 +57,13 @@ __device__ inline columns_t columns_of_item(image_t image, int column, int own) 
   }
   own = min(own, VECTOR_WIDTH);
 #endif
-  const int from = IS_INTERIOR(image) ? column : 0;
   columns_t columns;
-  columns.column = column - from;
+  columns.column = column;
   columns.own = own;
 #pragma unroll
   for (int i = 0; i < HALO_LOADS; ++i) {
-    columns.left[i] = column_inside(image, column - CHANNELS + i) - from;
-    columns.right[i] = column_inside(image, right_column(column, own) + i) - from;
+    columns.left[i] = column_inside(image, column - CHANNELS + i);
+    columns.right[i] = column_inside(image, right_column(column, own) + i);
   }
   return columns;
 }
@@ -75,18 +73,12 @@ __device__ inline VALUE element(image_t image, int row, int column) {
 }
 
 __device__ inline const STORED *row_to_read(image_t image, int row) {
-#if INTERIOR_DIFFERS
-  if (image.is_interior) return near_in(image, row);
-#endif
   return row_start(image, row_inside(image, row));
 }
 
 __device__ inline row_t load_row(image_t image, columns_t columns, int row) {
-  // Not by row_to_read alone: NVIDIA's compiler of CUDA then orders the loads otherwise.
+  // Not by row_to_read: NVIDIA's compiler of CUDA then orders the loads otherwise.
   const STORED *start = row_start(image, row_inside(image, row));
-#if INTERIOR_DIFFERS
-  if (image.is_interior) start = row_to_read(image, row);
-#endif
   row_t loaded;
   loaded.own.words = load_words(start + columns.column, 0);
 #pragma unroll
