@@ -14,7 +14,7 @@ from tests.support.recorded import leads, table, where
 
 CPU = "docs/results-cpu.md"
 BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
-XEON_STORES = "cpu-xeon-sweep-stores"
+XEON_STORES, STRIPS = "cpu-xeon-sweep-stores", "cpu-xeon-sweep-strips"
 CHANGES = {
     "1 load": "l1",
     "2 loads": "l2",
@@ -149,7 +149,28 @@ def in_step() -> list[float]:
     return [times["line past"], times["fewer"]]
 
 
+def strips() -> list[float]:
+    """How many times the time of the fastest strips those of eight rows take, where rows of float32 are not in
+    step and where they are; then those of four.
+    """
+    rows = where(table(STRIPS), purpose="compare").copy()
+    rows["rows"] = rows["variant"].str.extract(r"rows(\d+)")[0].astype(int)
+    times = rows.pivot_table(index=["problem", "size"], columns="rows", values="queue")
+    assert times.shape == (2 * 10, 4)
+    times = times.div(times.min(axis=1), axis=0)
+    steps = times.index.get_level_values("size").isin(SIDES_IN_STEP)
+    means = [[geometric_mean(times.loc[chosen, each]) for chosen in (~steps, steps)] for each in times]
+    assert min(means) == means[list(times).index(8)]
+    return [mean for each in (8, 4) for mean in means[list(times).index(each)]]
+
+
 SENTENCES: list[Figure] = [
+    (
+        CPU,
+        "they take {:.2f} times the time of the fastest of each image where rows are not in step and {:.2f} "
+        "times where they are, those of four {:.2f} and {:.2f} times.",
+        strips,
+    ),
     (
         CPU,
         "are {:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({}). Neither",
