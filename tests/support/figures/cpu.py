@@ -150,8 +150,8 @@ def in_step() -> list[float]:
 
 
 def strips() -> list[float]:
-    """How many times the time of the fastest strips those of eight rows take, where rows of float32 are not in
-    step and where they are; then those of four.
+    """How many times the time of the fastest strips those of eight rows take, where rows of float32 are not
+    in step and where they are; then those of four.
     """
     rows = where(table(STRIPS), purpose="compare").copy()
     rows["rows"] = rows["variant"].str.extract(r"rows(\d+)")[0].astype(int)
@@ -159,7 +159,7 @@ def strips() -> list[float]:
     assert times.shape == (2 * 10, 4)
     times = times.div(times.min(axis=1), axis=0)
     steps = times.index.get_level_values("size").isin(SIDES_IN_STEP)
-    means = [[geometric_mean(times.loc[chosen, each]) for chosen in (~steps, steps)] for each in times]
+    means = [[geometric_mean(times[each][chosen]) for chosen in (~steps, steps)] for each in times]
     assert min(means) == means[list(times).index(8)]
     return [mean for each in (8, 4) for mean in means[list(times).index(each)]]
 

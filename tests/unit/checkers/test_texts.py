@@ -1,0 +1,105 @@
+"""The comparison of two texts of the kernels (:mod:`tests.checkers.texts`), on PoCL."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.checkers.texts import main
+
+ROOT = Path(__file__).parents[3]
+SUITE = """
+title = "two texts"
+description = "a filter and a sum"
+[measure]
+samples = 3
+[limits]
+measure = false
+[[reduction]]
+ops = ["sum"]
+dtypes = ["int32"]
+shapes = [[64, 65]]
+[[laplace]]
+masks = ["four"]
+borders = ["replicate"]
+outputs = ["laplacian"]
+dtypes = ["uint16"]
+channels = [1]
+sizes = [[64, 65]]
+"""
+TERMS = "kernels_cl/laplace/terms.cl"
+BELOW = "EACH_SUM COMPONENT(sums) += COMPONENT(below);"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    """The path of a suite of two cases."""
+    path = tmp_path / "two.toml"
+    path.write_text(SUITE)
+    return str(path)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Callable[[str, str], str]:
+    """Makes a folder of kernels whose filter has another text."""
+
+    def make(old: str, new: str) -> str:
+        for dialect in ("cl", "cu"):
+            shutil.copytree(ROOT / f"kernels_{dialect}", tmp_path / f"other/kernels_{dialect}")
+        changed = tmp_path / "other" / TERMS
+        text = changed.read_text()
+        assert text.count(old) == 1
+        changed.write_text(text.replace(old, new))
+        return str(tmp_path / "other")
+
+    return make
+
+
+def run(folder: str, suite: str, *more: str) -> int:
+    return main([folder, suite, "--backend", "opencl", "--device", "cpu", *more])
+
+
+def test_only_what_differs_is_compared(
+    other: Callable[[str, str], str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = other(BELOW, f"{BELOW} // the same")
+    assert run(folder, suite, "--contexts", "2") == 0
+    first, case, mean = capsys.readouterr().out.splitlines()
+    assert first.endswith(": 1 of 2 sources differ")
+    found = re.search(r"uint16C1 64x65, .*: ([\d.]+) us, other ([\d.]+): ([\d.]+), .* to .*: \w+$", case)
+    assert found is not None
+    here, there, told = map(float, found.groups())
+    assert told == pytest.approx(there / here, abs=0.02)
+    assert mean == f"{told:.3f} in the mean of 1; above 1 the text here is faster"
+
+
+def test_a_text_that_computes_something_else_is_not_timed(
+    other: Callable[[str, str], str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = other(BELOW, "EACH_SUM COMPONENT(sums) -= COMPONENT(below);")
+    assert run(folder, suite, "--contexts", "2") == 1
+    _, case = capsys.readouterr().out.splitlines()
+    assert "with the other text" in case
+    assert " us" not in case
+
+
+def test_a_text_that_does_not_compile_says_so(
+    other: Callable[[str, str], str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(other(BELOW, "no C at all"), suite, "--contexts", "2") == 1
+    assert "does not compile" in capsys.readouterr().out
+
+
+def test_mistakes(suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
+        ((str(tmp_path), suite), "holds no kernels_cl: name a checkout"),
+        ((str(ROOT), suite, "--contexts", "1"), "--contexts 1: from fewer than 2"),
+        ((str(ROOT), "no-such-suite"), "suite 'no-such-suite' is unknown"),
+        ((str(ROOT), suite, "--contexts", "2"), "no case of the suite that runs here has another source"),
+    ):
+        assert run(*arguments) == 2
+        assert said in capsys.readouterr().err
