@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files as resource_files
 from typing import Final, Literal
@@ -104,9 +104,19 @@ def assemble(dialect: Dialect, files: Sequence[str], macros: Mapping[str, str | 
         ValueError: if a file needs a macro that is missing, or a macro is not declared in :data:`MACROS`.
     """
     _check(dialect, files, macros)
+    return joined(dialect, files, macros, _text)
+
+
+def joined(
+    dialect: Dialect,
+    files: Sequence[str],
+    macros: Mapping[str, str | int],
+    text_of: Callable[[Dialect, str], str],
+) -> str:
+    """As :func:`assemble`, unchecked, of files whose text ``text_of`` tells."""
     parts = [f"#define {name} {value}" for name, value in macros.items()]
     for name in files:
-        parts += [f'#line 1 "kernels_{dialect}/{name}.{dialect}"', _text(dialect, name).rstrip()]
+        parts += [f'#line 1 "kernels_{dialect}/{name}.{dialect}"', text_of(dialect, name).rstrip()]
     return "\n".join(parts) + "\n"
 
 

@@ -5,9 +5,9 @@
 FOLDER is another checkout (``git worktree add FOLDER COMMIT``): its kernels_cl and kernels_cu take the place
 of those here; which files are chosen, macros and launches stay. SUITE is a name or a file.
 
-``harness compare`` compares two runs. Between two runs launching alone may cost a few per cent more or less,
-which hides what a change of a kernel brings (reports/examples/h100-interior-rows.txt). This tells times, so
-it is no functional test.
+``harness compare`` compares two runs. From one to the next launching alone may cost up to 0.07 us more or
+less, which is as much as a change of a small kernel brings (reports/examples/h100-interior-rows.txt). This
+tells times, so it is no functional test.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -61,7 +62,7 @@ class Found:
 
 
 def assembler(folder: Path) -> Assemble:
-    """As :func:`harness.kernels.source.assemble`, of a folder's files.
+    """As :func:`harness.kernels.source.assemble`, of a folder's files; they need not be there.
 
     Raises:
         FileNotFoundError: if the folder has no kernels.
@@ -70,15 +71,10 @@ def assembler(folder: Path) -> Assemble:
         if not (folder / f"kernels_{dialect}").is_dir():
             raise FileNotFoundError(f"{folder} holds no kernels_{dialect}: name a checkout of this project")
 
-    def assemble(dialect: Dialect, files: Sequence[str], macros: Mapping[str, str | int]) -> str:
-        parts = [f"#define {name} {value}" for name, value in macros.items()]
-        for name in files:
-            path = folder / f"kernels_{dialect}" / f"{name}.{dialect}"
-            text = path.read_text(encoding="utf-8").rstrip()
-            parts += [f'#line 1 "kernels_{dialect}/{name}.{dialect}"', text]
-        return "\n".join(parts) + "\n"
+    def text_of(dialect: Dialect, name: str) -> str:
+        return (folder / f"kernels_{dialect}" / f"{name}.{dialect}").read_text(encoding="utf-8")
 
-    return assemble
+    return partial(sources.joined, text_of=text_of)
 
 
 def own_cases(suite: str, backends: Sequence[str], patterns: Sequence[str]) -> dict[DeviceInfo, list[Case]]:
@@ -110,14 +106,18 @@ def compared(device: DeviceInfo, cases: Sequence[Case], there: Assemble, context
             assert isinstance(backend, OwnKernelBackend)
             measurer = Measurer(backend, shifts=True)
             for case in cases:
-                if backend.unsupported(case.problem, case.variant) or not _differs(case, backend, there):
+                of_case = found.get(case, Found())
+                if of_case.reason or backend.unsupported(case.problem, case.variant):
                     continue
-                of_case = found.setdefault(case, Found())
-                if not of_case.reason:
-                    try:
-                        _in_turn(measurer, case, there, of_case, starts_here=context % 2 == 0)
-                    except (WrongAnswer, BackendError) as error:
-                        of_case.reason = reason_of(error)
+                try:
+                    if not _differs(case, backend, there):
+                        continue
+                    _in_turn(measurer, case, there, of_case, starts_here=context % 2 == 0)
+                except FileNotFoundError as missing:
+                    of_case.reason = f"the other text has no {missing.filename}"
+                except (WrongAnswer, BackendError) as error:
+                    of_case.reason = reason_of(error)
+                found[case] = of_case
     return found
 
 

@@ -22,6 +22,7 @@ from tests.support.figures import (
     limits,
     portable,
     studies,
+    sums,
     tiles,
     verdicts,
 )
@@ -40,6 +41,7 @@ TOPICS = (
     aligned,
     tiles,
     h100,
+    sums,
     clocks,
     cpu,
 )

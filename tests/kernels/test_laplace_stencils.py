@@ -40,7 +40,7 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
     """Sums of both signs and over 255, in words whose row ends after any of their bytes."""
     width = point["vector_width"]
     axes = {name: point[name] for name in ("pixels", "dialect", "scheme", "stencil", "vector_width")}
-    together = "shuffle" in point.values() or "matrix" in point.values()
+    together = point["pixels"] == "shuffle" or point["stencil"] == "matrix"
     group_width = max(4, own_backend.device.sub_group_width) if together else 4
     variant = LaplaceVariant(border_code="mapped", group_width=group_width, **axes)
     require(own_backend, problem_of(point | {"dtype": "uint8"}, 9, 9), variant)

@@ -159,9 +159,9 @@ def strips() -> list[float]:
     assert times.shape == (2 * 10, 4)
     times = times.div(times.min(axis=1), axis=0)
     steps = times.index.get_level_values("size").isin(SIDES_IN_STEP)
-    means = [[geometric_mean(times[each][chosen]) for chosen in (~steps, steps)] for each in times]
-    assert min(means) == means[list(times).index(8)]
-    return [mean for each in (8, 4) for mean in means[list(times).index(each)]]
+    means = {each: [geometric_mean(times[each][chosen]) for chosen in (~steps, steps)] for each in times}
+    assert [min(of_kind) for of_kind in zip(*means.values(), strict=True)] == means[8]
+    return [*means[8], *means[4]]
 
 
 SENTENCES: list[Figure] = [

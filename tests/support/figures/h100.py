@@ -14,10 +14,9 @@ from tests.support.figures.filters import STEPS, step
 from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, over_limit, ratios, table, where
 
 H100 = "docs/results-h100.md"
-RUN, FILTERS, SWEEP = "h100-quick", "h100-filters", "h100-sweep-halves"
+RUN, FILTERS = "h100-quick", "h100-filters"
 FENCE = ("h100-fence-in-turn", "h100-fence-in-turn-without")
 HINTS = "h100-sweep-hints-2560"
-MATRIX = "h100-sweep-matrix"
 OTHER, JIA, PIECES = "h100-quick-other-host", "h100-jia2012", "h100-dialects"
 BEFORE, TURNS = "h100-filters-before", "h100-sweep-turns-masks"
 SHAPES = "h100-sweep-registers-shapes"
@@ -138,38 +137,6 @@ def from_memory() -> tuple[int, int, int]:
     same, undecided = (int((verdicts == word).sum()) for word in ("same", "ambiguous"))
     assert same + undecided == len(verdicts)
     return len(verdicts), same, undecided
-
-
-def halves(side: str) -> list[float]:
-    """How many times as fast sums in halves are as in integers: the mean, the least, the greatest."""
-    rows = where(table(SWEEP), purpose="compare", size=side).copy()
-    rows["stencil"] = rows["variant"].str.extract(r"(paired|halves)")[0]
-    rows["form"] = rows["variant"].str.replace(r"paired|halves", "", regex=True)
-    times = rows.pivot_table(index=["backend", "problem", "form"], columns="stencil", values="queue")
-    gains = (times["paired"] / times["halves"]).dropna()
-    return [geometric_mean(gains), *ends(gains)]
-
-
-def by_tensor_cores(kind: str, side: str) -> list[float]:
-    """How many times as fast as the default they are in its shape: the mean, the least, the greatest."""
-    rows = where(table(MATRIX), purpose="compare", type=kind, size=side)
-    form = r"rows4 l4 32x4 (?:aligned )?specialized matrix(?: resident| streaming_stores)?$"
-    found = (rows[rows["variant"].str.contains(word)] for word in ("halves", form))
-    default, so = (each.set_index(["backend", "problem"])["queue"] for each in found)
-    assert len(default) == len(so) == 2 * 3
-    return [geometric_mean(default / so), *ends(default / so)]
-
-
-def of_all_shapes() -> list[float]:
-    """The ends of how many times as fast as the default their best shape is in the cache."""
-    rows = where(table(MATRIX), purpose="compare", size=["1280x1280", SIDES[0]])
-    is_default = rows["variant"].str.contains("halves")
-    best = (
-        each.groupby(["backend", "problem"])["queue"].min() for each in (rows[is_default], rows[~is_default])
-    )
-    default, so = best
-    assert len(default) == len(so) == 2 * 3 * 4
-    return list(ends(default / so))
 
 
 def same_code() -> list[float]:
@@ -352,18 +319,12 @@ SENTENCES: list[Figure] = [
     ),
     (H100, "registers it takes {:.2f} us at 2560x2560, without a bound {:.2f} (", negated),
     (H100, "OpenCL's with three channels take {} to {} registers, too many for that.", registers_in_turn),
-    (H100, "takes the default's time or more: it is {:.2f} to {:.2f} times as fast.", of_all_shapes),
     (
         H100,
         "CUDA with OpenCL's code takes {:.2f} us where with its own it takes {:.2f}, and OpenCL {:.2f} (",
         same_code,
     ),
     (H100, "With up to four in a process no case lies above it by more than noise.", none_above),
-    (
-        NOTES,
-        "{:.3f} times as fast in the mean at 2560x2560, and {:.3f} times at 8192x8192",
-        lambda: [halves(side)[0] for side in SIDES],
-    ),
 ]
 
 ROWS: list[Figure] = [
@@ -398,19 +359,4 @@ ROWS: list[Figure] = [
         for name, variant in STEPS.items()
     ),
     *portable.rows_of_steps(H100, PIECES),
-    *(
-        (H100, f"| {text}, {side} | {{:.3f}} | {{:.3f}} | {{:.3f}} |", partial(by_tensor_cores, kind, side))
-        for text, kind, side in (
-            ("one channel", "uint8C1", "1280x1280"),
-            ("one", "uint8C1", "2560x2560"),
-            ("one", "uint8C1", "4096x4096"),
-            ("one", "uint8C1", "8192x8192"),
-            ("three", "uint8C3", "8192x8192"),
-            ("four", "uint8C4", "8192x8192"),
-        )
-    ),
-    *(
-        (H100, f"| {side} | {{:.3f}} | {{:.3f}} | {{:.3f}} |", partial(halves, side))
-        for side in ("1280x1280", *SIDES)
-    ),
 ]

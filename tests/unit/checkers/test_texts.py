@@ -94,6 +94,15 @@ def test_a_text_that_does_not_compile_says_so(
     assert "does not compile" in capsys.readouterr().out
 
 
+def test_a_text_that_lacks_a_file_says_which(
+    other: Callable[[str, str], str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = other(BELOW, f"{BELOW} // the same")
+    (Path(folder) / TERMS).unlink()
+    assert run(folder, suite, "--contexts", "2") == 1
+    assert f"the other text has no {Path(folder) / TERMS}" in capsys.readouterr().out
+
+
 def test_mistakes(suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
         ((str(tmp_path), suite), "holds no kernels_cl: name a checkout"),
