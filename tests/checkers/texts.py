@@ -1,19 +1,21 @@
 """Is one text of our kernels faster than another? Both are timed in the same contexts, in turn::
 
-    python -m tests.checkers.texts FOLDER SUITE --device gpu --contexts 12
+    python -m tests.checkers.texts FOLDER SUITE --device gpu --contexts 12 --seconds 200
 
 FOLDER is another checkout (``git worktree add FOLDER COMMIT``): its kernels_cl and kernels_cu take the place
 of those here; which files are chosen, macros and launches stay. SUITE is a name or a file.
 
 ``harness compare`` compares two runs. From one to the next launching alone may cost up to 0.07 us more or
 less, which is as much as a change of a small kernel brings (reports/examples/h100-interior-rows.txt). This
-tells times, so it is no functional test.
+tells times, so it is no functional test. What was measured until the time is up, or Ctrl-C, is told.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +33,7 @@ from harness.measure.budget import Budget
 from harness.measure.clocks import queue_seconds
 from harness.measure.measurer import Measurer, Ready, WrongAnswer, reason_of
 from harness.measure.rotation import Rotation
+from harness.measure.source_cache import shared_folder
 from harness.problems import Laplace, Reduction
 from harness.results import ratio
 from harness.results.ratio import Ratio, Side
@@ -41,6 +44,10 @@ from harness.suites.schema import load_suite
 from harness.variants.axes import label
 
 OWN = ("opencl", "cuda")
+LEAST_CONTEXTS = 2
+"""Of fewer no ratio can be told."""
+INTERRUPTED = 130
+"""The exit code, as shells have it."""
 BUDGET = Budget(samples=5, seconds=0.03)
 """Of each of the two times that a text is looked at in a context."""
 
@@ -98,27 +105,45 @@ def _listed(found: Sequence[DeviceInfo] | str) -> Sequence[DeviceInfo]:
     return () if isinstance(found, str) else found
 
 
-def compared(device: DeviceInfo, cases: Sequence[Case], there: Assemble, contexts: int) -> dict[Case, Found]:
-    """Both texts of each case that the device can run and whose sources differ, in so many contexts."""
-    found: dict[Case, Found] = {}
-    for context in range(contexts):
-        with open_backend(device.backend, device.index) as backend:
-            assert isinstance(backend, OwnKernelBackend)
-            measurer = Measurer(backend, shifts=True)
-            for case in cases:
-                of_case = found.get(case, Found())
-                if of_case.reason or backend.unsupported(case.problem, case.variant):
-                    continue
-                try:
-                    if not _differs(case, backend, there):
-                        continue
-                    _in_turn(measurer, case, there, of_case, starts_here=context % 2 == 0)
-                except FileNotFoundError as missing:
-                    of_case.reason = f"the other text has no {missing.filename}"
-                except (WrongAnswer, BackendError) as error:
-                    of_case.reason = reason_of(error)
-                found[case] = of_case
-    return found
+def compare(
+    found: dict[Case, Found],
+    device: DeviceInfo,
+    cases: Sequence[Case],
+    there: Assemble,
+    contexts: int,
+    until: float = math.inf,
+) -> None:
+    """Adds both texts of each case that the device can run and whose sources differ to ``found``.
+
+    contexts: how many, but for those that would begin after ``until``, of :func:`time.monotonic`.
+    """
+    with shared_folder() as shared:
+        for context in range(contexts):
+            if context >= LEAST_CONTEXTS and time.monotonic() > until:
+                return
+            with open_backend(device.backend, device.index) as backend:
+                assert isinstance(backend, OwnKernelBackend)
+                measurer = Measurer(backend, shared=Path(shared), shifts=True)
+                for case in cases:
+                    _add(found, measurer, case, there, starts_here=context % 2 == 0)
+
+
+def _add(
+    found: dict[Case, Found], measurer: Measurer, case: Case, there: Assemble, *, starts_here: bool
+) -> None:
+    backend, of_case = measurer.backend, found.get(case, Found())
+    assert isinstance(backend, OwnKernelBackend)
+    if of_case.reason or backend.unsupported(case.problem, case.variant):
+        return
+    try:
+        if not _differs(case, backend, there):
+            return
+        _in_turn(measurer, case, there, of_case, starts_here=starts_here)
+    except FileNotFoundError as missing:
+        of_case.reason = f"the other text has no {missing.filename}"
+    except (WrongAnswer, BackendError) as error:
+        of_case.reason = reason_of(error)
+    found[case] = of_case
 
 
 def _differs(case: Case, backend: OwnKernelBackend, there: Assemble) -> bool:
@@ -158,6 +183,9 @@ def lines(found: Mapping[Case, Found]) -> Iterator[str]:
         if of_case.reason:
             yield f"{name}: {of_case.reason}"
             continue
+        if len(of_case.here) < LEAST_CONTEXTS:
+            yield f"{name}: measured in one context, of which no ratio can be told"
+            continue
         told, (here, there) = of_case.ratio, (Side(of_case.here).seconds, Side(of_case.there).seconds)
         ratios.append(told.value)
         yield (
@@ -176,27 +204,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--backend", action="append", default=[], choices=OWN)
     parser.add_argument("--device", action="append", default=[], help="as of harness run")
     parser.add_argument("--contexts", type=int, default=12, metavar="N", help="two or more")
+    parser.add_argument(
+        "--seconds", type=float, default=math.inf, metavar="S", help="no context begins later"
+    )
     asked = parser.parse_args(arguments)
     try:
-        if asked.contexts < 2:
-            raise ValueError(f"--contexts {asked.contexts}: from fewer than 2 no ratio can be told")
+        if asked.contexts < LEAST_CONTEXTS:
+            raise ValueError(
+                f"--contexts {asked.contexts}: from fewer than {LEAST_CONTEXTS} no ratio can be told"
+            )
         there = assembler(asked.folder)
         chosen = own_cases(asked.suite, asked.backend, asked.device)
     except (ValueError, FileNotFoundError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    until = time.monotonic() + asked.seconds
     failed = any_differs = False
     for device, cases in chosen.items():
-        found = compared(device, cases, there, asked.contexts)
+        found: dict[Case, Found] = {}
+        try:
+            compare(found, device, cases, there, asked.contexts, until)
+        except KeyboardInterrupt:
+            _tell(device, found, cases)
+            return INTERRUPTED
+        _tell(device, found, cases)
         failed |= any(each.reason for each in found.values())
         any_differs |= bool(found)
-        print(f"{device.key} ({device.name}): {len(found)} of {len(cases)} sources differ", flush=True)
-        for line in lines(found):
-            print(line, flush=True)
     if not any_differs:
         print("error: no case of the suite that runs here has another source there", file=sys.stderr)
         return 2
     return int(failed)
+
+
+def _tell(device: DeviceInfo, found: Mapping[Case, Found], cases: Sequence[Case]) -> None:
+    contexts = max((len(each.here) for each in found.values()), default=0)
+    print(f"{device.key} ({device.name}): {len(found)} of {len(cases)} sources differ; contexts: {contexts}")
+    for line in lines(found):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.checkers.texts import main
+from backends import open_backend
+from tests.checkers import texts
 
 ROOT = Path(__file__).parents[3]
 SUITE = """
@@ -60,7 +62,7 @@ def other(tmp_path: Path) -> Callable[[str, str], str]:
 
 
 def run(folder: str, suite: str, *more: str) -> int:
-    return main([folder, suite, "--backend", "opencl", "--device", "cpu", *more])
+    return texts.main([folder, suite, "--backend", "opencl", "--device", "cpu", *more])
 
 
 def test_only_what_differs_is_compared(
@@ -69,12 +71,44 @@ def test_only_what_differs_is_compared(
     folder = other(BELOW, f"{BELOW} // the same")
     assert run(folder, suite, "--contexts", "2") == 0
     first, case, mean = capsys.readouterr().out.splitlines()
-    assert first.endswith(": 1 of 2 sources differ")
+    assert first.endswith(": 1 of 2 sources differ; contexts: 2")
     found = re.search(r"uint16C1 64x65, .*: ([\d.]+) us, other ([\d.]+): ([\d.]+), .* to .*: \w+$", case)
     assert found is not None
     here, there, told = map(float, found.groups())
     assert told == pytest.approx(there / here, abs=0.02)
     assert mean == f"{told:.3f} in the mean of 1; above 1 the text here is faster"
+
+
+def test_no_context_begins_after_the_time_is_up(
+    other: Callable[[str, str], str], suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = other(BELOW, f"{BELOW} // the same")
+    assert run(folder, suite, "--contexts", "5", "--seconds", "0") == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith("contexts: 2")
+
+
+@pytest.mark.parametrize(("whole", "told"), [(1, "no ratio can be told"), (2, ", other ")])
+def test_what_was_measured_before_an_interrupt_is_told(
+    whole: int,
+    told: str,
+    other: Callable[[str, str], str],
+    suite: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+
+    def interrupted(*named: Any) -> Any:
+        if len(opened) == whole:
+            raise KeyboardInterrupt
+        opened.append(str(named))
+        return open_backend(*named)
+
+    monkeypatch.setattr(texts, "open_backend", interrupted)
+    assert run(other(BELOW, f"{BELOW} // the same"), suite, "--contexts", "5") == 130
+    first, case, *_ = capsys.readouterr().out.splitlines()
+    assert first.endswith(f"contexts: {whole}")
+    assert told in case
 
 
 def test_a_text_that_computes_something_else_is_not_timed(
