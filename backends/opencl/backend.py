@@ -46,6 +46,19 @@ class Built(NamedTuple):
     log: str
 
 
+class _Binary(NamedTuple):
+    """What a driver made of a source, for other contexts of the same device."""
+
+    code: bytes
+    log: str
+
+
+_binaries: dict[tuple[int, tuple[str, ...], str], _Binary] = {}
+"""What this process has built, by device, options and source. A driver that keeps programs on disk takes some
+milliseconds to find one, and a GPU has many contexts in a process, each with all programs.
+"""
+
+
 class OpenClBackend(OpenClDevice, OwnKernelBackend):
     """One OpenCL device, one in-order queue, and what else of queues a study of launching asks for."""
 
@@ -74,14 +87,35 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
             # pyopencl warns whenever a compiler has said anything at all.
             warnings.simplefilter("ignore", cl.CompilerWarning)
             try:
-                program = self._compiled(source, options)
-                is_told = NV_VERBOSE in options
-                log = verbose_log(program, source, options, self._compiled) if is_told else ""
-                return Built(program, log)
+                # A processor has one context in a process: nothing would be used again.
+                return (
+                    self._built(source, options)
+                    if self.device.kind == "cpu"
+                    else self._again(source, options)
+                )
             except cl.RuntimeError as error:
                 raise BuildError(
                     f"{self.device.key}: the kernel does not compile", source, str(error)
                 ) from error
+
+    def _built(self, source: str, options: tuple[str, ...]) -> Built:
+        program = self._compiled(source, options)
+        is_told = NV_VERBOSE in options
+        return Built(program, verbose_log(program, source, options, self._compiled) if is_told else "")
+
+    def _again(self, source: str, options: tuple[str, ...]) -> Built:
+        """As :meth:`_built`, from the binary where another context of this process has built the source."""
+        device = self._context.devices[0]
+        identity = device.int_ptr, options, source
+        if identity in _binaries:
+            code, log = _binaries[identity]
+            program = cl.Program(self._context, [device], [code])
+            program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
+            return Built(program, log)
+        built = self._built(source, options)
+        codes: Any = built.program.get_info(cl.program_info.BINARIES)
+        _binaries[identity] = _Binary(codes[0], built.log)
+        return built
 
     def _compiled(self, source: str, options: Sequence[str]) -> cl.Program:
         program = cl.Program(self._context, source)

@@ -144,7 +144,7 @@ def calls_of_one(calls: int, seconds: float) -> int:
     """The calls of the one sample of a primary-only trial, where another took ``calls`` of so many
     ``seconds``.
 
-    Its two batches, N and 2N calls, together last long enough: what the host's jitter adds to a single slope
-    is still far less than contexts differ by, and the time is better spent on more of them.
+    They are fewer than those: what the host's jitter adds to a single slope is still far less than contexts
+    differ by, and the time is better spent on more of them.
     """
     return min(calls, max(1, math.ceil(ROUGHLY_ENOUGH / seconds)))

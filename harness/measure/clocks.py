@@ -1,9 +1,9 @@
 """The clocks of a measurement. Knows no GPU API: only a backend's ``gate``, ``enqueue`` and ``synchronize``.
 
-The primary clock is the queue's: N calls are enqueued behind a closed gate, and the host's clock runs from
+The primary clock is the queue's: calls are enqueued behind a closed gate, and the host's clock runs from
 opening it until the last has ended. What that costs once (opening, waking up, noticing the end) is the same
-for N and for 2N calls, so the slope between the two is seconds a call and nothing else. It means the same on
-every backend.
+for a few calls, the lead, and for N more, so the slope between the two is seconds a call and nothing else.
+It means the same on every backend.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ SLOW_CALL = 50e-3
 """Seconds from which on one call is a sample: the fixed cost, some ten microseconds, no longer shows."""
 UNKNOWN_LAUNCHES = 4
 """Launches assumed of a library's call that does not tell."""
+LEAD_SHARE = 4
+"""A sample of N calls is the slope between N divided by this and N more. A longer lead would cost the host
+as many more enqueues, which of a short kernel take longer than the calls, and the slope would be the same."""
+LEAST_LEAD = 16
+"""Calls of a lead, but no more than N: by then a cache that keeps a part of the source is as it stays."""
 LEAST_QUEUE = 64
 """Launches that every driver's queue holds."""
 MAX_UNGATED_CALLS = 2**14
@@ -54,9 +59,20 @@ NO_CORE = (
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
-def slope(t_n: float, t_2n: float, calls: int) -> float:
-    """Seconds a call from the seconds of ``calls`` and of twice as many: what both cost once falls out."""
-    return (t_2n - t_n) / calls
+def lead(calls: int) -> int:
+    """The calls before the slope of a sample of so many ``calls``: at least one, and at most as many."""
+    return max(min(calls, LEAST_LEAD), calls // LEAD_SHARE)
+
+
+def most_calls(held: int) -> int:
+    """The most calls of a sample that has no more than ``held`` behind the gate, its lead among them."""
+    tried = held // 2, held - LEAST_LEAD, held * LEAD_SHARE // (LEAD_SHARE + 1)
+    return max(calls for calls in tried if calls + lead(calls) <= held)
+
+
+def slope(t_few: float, t_more: float, calls: int) -> float:
+    """Seconds a call from the seconds of some and of ``calls`` more: what both cost once falls out."""
+    return (t_more - t_few) / calls
 
 
 def grow(span: Callable[[int], float], limit: int, enough: float = LONG_ENOUGH, first: int = 1) -> int:
@@ -81,9 +97,9 @@ class Queue:
         self._enqueueing = backend.enqueue_seconds
         launches = (len(rotation.launches) or UNKNOWN_LAUNCHES) * rotation.prepared.commands_per_launch
         self._launches = launches
-        # 2N calls wait behind the gate; enqueueing more than fit would wait for a gate still closed.
+        # Enqueueing more than fit behind the gate would wait for a gate still closed.
         self._gated = 2 * launches <= backend.max_gated_launches
-        self.limit = backend.max_gated_launches // (2 * launches) if self._gated else MAX_UNGATED_CALLS
+        self.limit = most_calls(backend.max_gated_launches // launches) if self._gated else MAX_UNGATED_CALLS
         # The first call may load a kernel's code, and that may wait for the device: not behind the gate.
         self._enqueue(1)
         backend.synchronize()
@@ -112,8 +128,9 @@ class Queue:
             return self._timer() - start
 
     def sample(self, calls: int) -> float:
-        """Seconds a call: the slope between ``calls`` and twice as many."""
-        return slope(self._undisturbed(calls), self._undisturbed(2 * calls), calls)
+        """Seconds a call: the slope between the lead and ``calls`` more."""
+        few = lead(calls)
+        return slope(self._undisturbed(few), self._undisturbed(few + calls), calls)
 
     def _undisturbed(self, calls: int) -> float:
         """The seconds of a batch, of calls that this thread works off itself of one in which it had a core:
@@ -180,12 +197,12 @@ class Queue:
         later queues too, where it was many that did not fit. Of fewer the call itself is at fault, which
         waits for the device now and then; and where even a few do not fit, each time: it goes without a gate.
         """
-        fits = self._batch // 4
-        if not fits:
+        fits = self._batch // 2
+        if fits < 2:
             self._ungate()
             return
-        self.limit = fits
-        launches = 2 * fits * self._launches
+        self.limit = most_calls(fits)
+        launches = fits * self._launches
         if launches >= LEAST_QUEUE:
             self._backend.max_gated_launches = launches
 
@@ -225,7 +242,8 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     if taken < min(budget.least, budget.samples):
         calls = slopes.calls
         notes.append(FIXED_COST)
-        return _sampled(lambda: queue.batch(2 * calls) / (2 * calls), budget, timer, calls, "; ".join(notes))
+        whole = lead(calls) + calls
+        return _sampled(lambda: queue.batch(whole) / whole, budget, timer, calls, "; ".join(notes))
     if 10 * dropped > taken:
         notes.append(f"{dropped} of {dropped + taken} slopes were not positive and were dropped")
     return replace(slopes, note="; ".join(notes))
@@ -235,7 +253,7 @@ def _enough(queue: Queue, call: float, span: float) -> int:
     """How many calls of about so many seconds a sample takes that is to last ``span`` seconds."""
     # A call takes no longer than it seemed to, for its share of the fixed cost was in it.
     first = int(1.1 * span / max(call, 1e-9))
-    return grow(lambda n: queue.batch(2 * n) - queue.batch(n), queue.limit, span, first)
+    return grow(lambda n: queue.batch(lead(n) + n) - queue.batch(lead(n)), queue.limit, span, first)
 
 
 def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int]:

@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 
 from harness.measure.budget import brief, informed
@@ -63,7 +64,7 @@ def run_cases(
     writer: Writer,
     progress: Callable[[Progress], None] = lambda _: None,
     finished: Sequence[Record] = (),
-    look: Callable[[Case], Snapshot] = lambda _: {},
+    look: Callable[[Case, float], Snapshot] = lambda *_: {},
 ) -> None:
     """Measures the cases of a plan, in as many rounds as it says, and writes a record for each as soon as it
     is there.
@@ -78,7 +79,8 @@ def run_cases(
         writer: where the records go.
         progress: called between measurements only, and once at the end.
         finished: records that are there already, one a case and round.
-        look: returns the state of a case's device; called before and after each measurement.
+        look: returns the state of a case's device, seen no more than so many seconds ago; called before and
+            after each measurement.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
     every = trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts)
@@ -92,7 +94,7 @@ def run_cases(
 class _Run:
     """The trials of a run. ``over`` are the cases that need no other trial."""
 
-    def __init__(self, plan: RunPlan, writer: Writer, look: Callable[[Case], Snapshot]) -> None:
+    def __init__(self, plan: RunPlan, writer: Writer, look: Callable[[Case, float], Snapshot]) -> None:
         self._plan, self._writer, self._look = plan, writer, look
         self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()
@@ -256,7 +258,7 @@ class _Run:
             share = brief(share)
         if trial.case in self._first:
             share = informed(share, self._first[trial.case].clocks)
-        record = watched(lambda: pool.measure(trial, share), lambda: self._look(trial.case))
+        record = watched(lambda: pool.measure(trial, share), partial(self._look, trial.case))
         wall = time.monotonic() - start + self._prepared.pop(trial.case, 0.0)
         if self._allotment and granted:
             self._allotment.spent(wall, granted, record.provenance.get("timing_seconds", 0.0))

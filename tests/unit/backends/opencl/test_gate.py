@@ -186,6 +186,21 @@ def test_a_kernel_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(opencl_gate.gates(Held().queue, by_kernel=True), opencl_gate.BlockingKernels)
 
 
+def test_that_a_kernel_works_is_seen_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[float] = []
+
+    class Looked(opencl_gate.BlockingKernels):
+        def _held(self, queue: cl.CommandQueue) -> float:
+            looked.append(super()._held(queue))
+            return looked[-1]
+
+    monkeypatch.setattr(opencl_gate, "blocking_kernel_source", lambda _: f"// another\n{ROUNDS}")
+    monkeypatch.setattr(opencl_gate, "BlockingKernels", Looked)
+    for _ in range(2):
+        assert isinstance(opencl_gate.gates(Held().queue, by_kernel=True), Looked)
+    assert 0 < len(looked) <= opencl_gate._TRIALS
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [

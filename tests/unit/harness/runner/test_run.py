@@ -250,7 +250,7 @@ def test_resume_measures_what_is_left(tmp_path: Path) -> None:
 
 def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run.jsonl", {}) as writer:
-        run_cases(planned(CASES[:1]), writer, look=lambda _: {"reasons": ["power brake"]})
+        run_cases(planned(CASES[:1]), writer, look=lambda *_: {"reasons": ["power brake"]})
     (record,) = load_run(tmp_path / "run.jsonl").records
     assert record.status == "ok"
     assert record.provenance["note"] == "throttled while it was measured, twice: power brake"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,15 @@ import pytest
 
 from harness.problems import Reduction
 from harness.results.record import Case, Record
-from harness.runner.telemetry import MATTERING, Snapshot, throttled, watched, watching
+from harness.runner.telemetry import (
+    MATTERING,
+    RECENT_S,
+    Snapshot,
+    Watch,
+    throttled,
+    watched,
+    watching,
+)
 from harness.variants.axes import LibraryVariant
 
 CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), LibraryVariant())
@@ -35,6 +44,7 @@ class FakeNvml(ModuleType):
         super().__init__("pynvml")
         self.open = 0
         self.broken = False
+        self.watts, self.reasons = 123_400, 0x1 | 0x80
 
     def nvmlInit(self) -> None:  # noqa: N802
         if self.broken:
@@ -53,13 +63,13 @@ class FakeNvml(ModuleType):
         return {1: 1980, 2: 3201}[which]
 
     def nvmlDeviceGetPowerUsage(self, handle: str) -> int:  # noqa: N802
-        return 123_400
+        return self.watts
 
     def nvmlDeviceGetTemperature(self, handle: str, sensor: int) -> int:  # noqa: N802
         raise NVMLError("not supported")
 
     def nvmlDeviceGetCurrentClocksThrottleReasons(self, handle: str) -> int:  # noqa: N802
-        return 0x1 | 0x80
+        return self.reasons
 
     def nvmlDeviceGetViolationStatus(self, handle: str, policy: int) -> Any:  # noqa: N802
         return SimpleNamespace(violationTime=1000 + policy)
@@ -134,17 +144,46 @@ def test_neither_idleness_nor_settings_nor_the_power_cap_matter() -> None:
     assert not {"idle", "application clocks", "power cap"} & MATTERING
 
 
+def test_what_was_seen_a_moment_ago_is_not_looked_at_again(nvml: FakeNvml) -> None:
+    now = [100.0]
+    watch = Watch({("cuda", 0): PCI, ("opencl", 0): PCI, ("cuda", 1): "0000:ff:00.0"}, nvml, lambda: now[0])
+    nvml.reasons = 0x1
+    first = watch.look(CASE)
+    nvml.watts = 200_000
+    now[0] += RECENT_S / 2
+    assert watch.look(replace(CASE, backend="opencl"), RECENT_S) == first, "it is the same GPU"
+    assert watch.look(replace(CASE, device=1), RECENT_S) == {}, "it is another GPU"
+    second = watch.look(CASE)
+    assert second["power_watts"] == 200.0, "what comes after a measurement is seen anew"
+    nvml.watts = 300_000
+    now[0] += 1.5 * RECENT_S
+    assert watch.look(CASE, RECENT_S)["power_watts"] == 300.0, "that was long ago"
+
+
+def test_a_device_that_was_throttled_is_looked_at_again(nvml: FakeNvml) -> None:
+    watch = Watch({("cuda", 0): PCI}, nvml, lambda: 100.0)
+    assert watch.look(CASE)["reasons"] == ["idle", "power brake"]
+    nvml.reasons = 0x1
+    assert watch.look(CASE, RECENT_S)["reasons"] == ["idle"]
+
+
 def run(looks: list[Snapshot], record: Record = OK) -> tuple[Record, int]:
     """The record watched on a device in these states, one a look, and how often it was measured."""
     measured: list[Record] = []
+    asked: list[float] = []
     states: Iterator[Snapshot] = iter(looks)
 
     def measure() -> Record:
         measured.append(record)
         return record
 
-    found = watched(measure, lambda: next(states))
+    def look(within_s: float) -> Snapshot:
+        asked.append(within_s)
+        return next(states)
+
+    found = watched(measure, look)
     assert next(states, None) is None, "a state was not looked at"
+    assert asked == [RECENT_S, *[0.0] * (len(looks) - 1)]
     return found, len(measured)
 
 

@@ -1,0 +1,97 @@
+"""Programs of the OpenCL backend in one context after the other, with PoCL in the place of a GPU's driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from backends import available, open_backend
+from backends.errors import BuildError
+from harness.problems import Reduction
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+else:
+    cl = pytest.importorskip("pyopencl")
+
+from backends.opencl import backend as opencl_backend
+from backends.opencl.backend import OpenClBackend
+
+SOURCE = "__kernel void twice(__global int *values) { values[get_global_id(0)] *= 2; }"
+
+
+@pytest.fixture(autouse=True)
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources that were built as such; nothing of another test is known."""
+    if isinstance(reason := available()["opencl"], str):
+        pytest.skip(reason)
+    sources: list[str] = []
+    real = OpenClBackend._compiled
+
+    def noted(self: OpenClBackend, source: str, options: Sequence[str]) -> cl.Program:
+        sources.append(source)
+        return real(self, source, options)
+
+    monkeypatch.setattr(OpenClBackend, "_compiled", noted)
+    monkeypatch.setattr(opencl_backend, "_binaries", {})
+    return sources
+
+
+def contexts(count: int, kind: str) -> Iterator[OpenClBackend]:
+    """The backend in one context after the other, on a device that says that it is of this kind."""
+    for _ in range(count):
+        with open_backend("opencl") as backend:
+            assert isinstance(backend, OpenClBackend)
+            backend.device = replace(backend.device, kind=kind)  # type: ignore[arg-type]
+            yield backend
+
+
+@pytest.mark.parametrize(("kind", "times"), [("gpu", 1), ("cpu", 3)])
+def test_a_gpus_program_is_built_once_in_a_process(kind: str, times: int, built: list[str]) -> None:
+    for backend in contexts(3, kind):
+        program = backend.program(SOURCE).program
+        values = backend.upload(np.arange(8, dtype=np.int32))
+        kernel = cl.Kernel(program, "twice")
+        kernel.set_args(values.handle)
+        cl.enqueue_nd_range_kernel(backend._queue, kernel, (8,), None)
+        found = np.empty(8, np.int32)
+        cl.enqueue_copy(backend._queue, found, values.handle)
+        assert found.tolist() == list(range(0, 16, 2))
+    assert built == times * [SOURCE]
+
+
+def test_what_the_compiler_said_is_known_in_each_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opencl_backend, "NV_VERBOSE", opencl_backend.BUILD_OPTIONS[0])
+    monkeypatch.setattr(opencl_backend, "verbose_log", lambda _, source, *__: f"of {source}")
+    assert [backend.program(SOURCE).log for backend in contexts(2, "gpu")] == 2 * [f"of {SOURCE}"]
+
+
+def test_other_options_are_another_program(built: list[str]) -> None:
+    first, second = contexts(2, "gpu")
+    first._build(SOURCE, ("-cl-std=CL1.2",))
+    second._build(SOURCE, ("-cl-std=CL1.2", "-DANOTHER"))
+    assert built == [SOURCE, SOURCE]
+
+
+def test_a_source_that_does_not_compile_fails_in_each_context(built: list[str]) -> None:
+    for backend in contexts(2, "gpu"):
+        with pytest.raises(BuildError, match="does not compile"):
+            backend.program("no C at all")
+    assert len(built) == 2
+
+
+def test_a_problem_is_right_in_each_context(built: list[str]) -> None:
+    problem = Reduction("minmax", "int32", (1000,))
+    source = problem.make_source(1)
+    counts = []
+    for backend in contexts(2, "gpu"):
+        uploaded = backend.upload(problem.pack(source))
+        with backend.prepare(problem, backend.default_variant(problem), [uploaded]) as prepared:
+            prepared.enqueue(0)
+            assert prepared.result() == problem.reference(source)
+        counts.append(len(built))
+    assert counts[0] == counts[1] > 0
