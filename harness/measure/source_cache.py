@@ -25,7 +25,7 @@ from harness.problems import Array
 
 MOST_BYTES = 2**30
 """What the answers may take that are no arrays; those beyond it are computed anew by each worker."""
-LEAST_ARRAY_BYTES = 2**22
+LEAST_ARRAY_BYTES = 2**20
 """Arrays of fewer bytes are made anew: that is as fast as reading them."""
 MOST_ARRAY_BYTES = 2**33
 """What the arrays may take together, the oldest go first; one alone may take more. Those of a suite that it
