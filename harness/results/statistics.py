@@ -76,8 +76,9 @@ def by_block(seconds: Sequence[float], ids: Sequence[int] = ()) -> dict[int, lis
         ids = [0] * len(seconds)
     found: dict[int, list[float]] = {}
     for value, block in zip(seconds, ids, strict=True):
-        found.setdefault(block, []).extend(usable([value]))
-    return {block: samples for block, samples in found.items() if samples}
+        if math.isfinite(value) and value > 0:
+            found.setdefault(block, []).append(value)
+    return found
 
 
 def blocks(seconds: Sequence[float], ids: Sequence[int] = ()) -> list[list[float]]:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from harness.results.launch_correction import Corrected
 
 
@@ -40,7 +42,7 @@ def spread_of(corrected: Corrected, launches: int) -> Spread | None:
     if len(medians) < 2:
         return None
     square = statistics.fmean(medians) ** 2
-    own, launching = statistics.variance(medians) / square, corrected.error**2 * launches / square
+    own, launching = float(np.var(medians, ddof=1)) / square, corrected.error**2 * launches / square
     return Spread(own, len(medians), launching, launches)
 
 
