@@ -38,6 +38,8 @@ EARLY = "early "
 """In front of a fault: of each call, not of its result."""
 COMPILING = "compiling "
 """In front of a fault: of compiling alone."""
+SLOW_S = 0.2
+"""What fetching a result of a slow case takes, of which a trial has several."""
 SHORT_QUEUE = 128
 """Launches that the queue of a fake in a worker process holds."""
 DEVICE = DeviceInfo(
@@ -229,6 +231,8 @@ class FakePrepared(Prepared):
         self.backend.synchronize()
         fault = fault_of(self.problem)
         self.backend.lost = fault == "DeviceLost"
+        if fault == "slow":
+            time.sleep(SLOW_S)
         if fault == "noise":
             os.write(1, b"a library prints\n")
             print("and so does Python")

@@ -150,7 +150,7 @@ ROWS: list[Figure] = [
     (
         RESULTS,
         "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {} | missed by `quick` on a "
-        "fresh machine: 15 %; with its limits known {} of {} |",
+        "fresh machine: 15 %; with its limits known {} of {}.",
         lambda: [
             *ambiguous(MAIN),
             *ambiguous("h200-yan2011"),
