@@ -121,10 +121,14 @@ SENTENCES: list[Figure] = [
 ]
 
 ROWS: list[Figure] = [
-    (H100, f"| {said} | {{:.1f}} | {{:.1f}} | {{}} | {{}} |", partial(of_run, run))
-    for run, said in (
-        (LONG, "[by a long lead](../reports/examples/h100-quick-long-lead.jsonl.xz) (fe47d25, 480 s)"),
-        (OTHER, "[by a long lead, on a faster host](../reports/examples/h100-quick-other-host.jsonl.xz) (22433d6, 480 s)"),
-        (RUN, "[by a short lead, this run](../reports/examples/h100-quick.jsonl.xz) (e4e7166, 540 s)"),
+    (
+        H100,
+        f"| [{said}](../reports/examples/{run}.jsonl.xz) ({of}) | {{:.1f}} | {{:.1f}} | {{}} | {{}} |",
+        partial(of_run, run),
+    )
+    for run, said, of in (
+        (LONG, "by a long lead", "fe47d25, 480 s"),
+        (OTHER, "by a long lead, on a faster host", "22433d6, 480 s"),
+        (RUN, "by a short lead, this run", "e4e7166, 540 s"),
     )
 ]
