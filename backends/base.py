@@ -166,6 +166,14 @@ class Backend(ABC):
             BackendError: when something still holds it.
         """
 
+    def reserve(self, nbytes: int) -> DeviceArray:
+        """Memory of so many bytes on the device, written once: drivers allocate as late as at the first use.
+
+        Raises:
+            OutOfDeviceMemory: when it does not fit.
+        """
+        return self.upload(np.zeros(nbytes, np.uint8))
+
     def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         """On which special values the answer may differ from the problem's definition; a record's note says
         so. Empty but for libraries.

@@ -64,6 +64,13 @@ class OwnKernelBackend(Backend):
     def default_variant(self, problem: Problem) -> Variant:
         return default_variant(problem, self.device)
 
+    def reserve(self, nbytes: int) -> DeviceArray:
+        # Written by the device itself: to send as many zeros there takes far longer.
+        handle = self._allocate(nbytes)
+        self._fill(handle, nbytes, bytes(1))
+        self.synchronize()
+        return DeviceArray(handle, np.dtype(np.uint8), (nbytes,))
+
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         return PreparedPlan(self, problem, plan(problem, variant, self.device), sources)
 

@@ -29,7 +29,6 @@ def padding(backend: Backend, rng: np.random.Generator) -> DeviceArray | None:
     if not pages:
         return None
     try:
-        # Drivers allocate as late as at the first use.
-        return backend.upload(np.zeros(pages * PAGE_BYTES, np.uint8))
+        return backend.reserve(pages * PAGE_BYTES)
     except OutOfDeviceMemory:
         return None

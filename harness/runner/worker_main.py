@@ -51,8 +51,10 @@ def serve(
         kind = type(backend)
         del backend
         if wants_more:
-            # Objects of the old context that are still referenced would keep it open.
+            # Objects of the old context that are still referenced would keep it open. What is left after that
+            # stays: it need not be looked through again at the end of each of hundreds of contexts.
             gc.collect()
+            gc.freeze()
             try:
                 kind.forget()
             except BackendError as error:

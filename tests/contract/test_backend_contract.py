@@ -76,6 +76,15 @@ def test_what_is_compiled_ahead_computes(any_device: DeviceInfo) -> None:
             assert not wrong(problem, backend.compute(problem, source, variant), source)
 
 
+def test_memory_that_is_reserved_is_the_devices(any_device: DeviceInfo) -> None:
+    with opened(any_device) as backend:
+        kept = backend.reserve(3 * 2**20)
+        assert kept.nbytes == 3 * 2**20
+        problem = some_problem(backend)
+        source = problem.make_source(3)
+        assert not wrong(problem, backend.compute(problem, source), source)
+
+
 def test_close_twice(any_device: DeviceInfo) -> None:
     with opened(any_device) as backend:
         assert backend.device == any_device

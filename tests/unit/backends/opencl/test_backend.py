@@ -84,6 +84,17 @@ def test_a_source_that_does_not_compile_fails_in_each_context(built: list[str]) 
     assert len(built) == 2
 
 
+def test_reserved_memory_is_written_by_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OpenClBackend)
+        monkeypatch.setattr(backend, "upload", lambda _: pytest.fail("it was sent"))
+        kept = backend.reserve(4096)
+        found = np.ones(4096, np.uint8)
+        cl.enqueue_copy(backend._queue, found, kept.handle)
+    assert kept.nbytes == 4096
+    assert not found.any()
+
+
 def test_a_problem_is_right_in_each_context(built: list[str]) -> None:
     problem = Reduction("minmax", "int32", (1000,))
     source = problem.make_source(1)
