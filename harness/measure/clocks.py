@@ -32,7 +32,7 @@ LEAD_SHARE = 4
 """A sample of N calls is the slope between N divided by this and N more. A longer lead would cost the host
 as many more enqueues, which of a short kernel take longer than the calls, and the slope would be the same."""
 LEAST_LEAD = 16
-"""Calls of a lead, but no more than N: by then a cache that keeps a part of the source is as it stays."""
+"""Calls of a lead, but no more than N: the first calls may find the caches otherwise than later ones do."""
 LEAST_QUEUE = 64
 """Launches that every driver's queue holds."""
 MAX_UNGATED_CALLS = 2**14

@@ -95,7 +95,7 @@ def is_slower(times: Sequence[float], fastest: Sequence[float], band: float) -> 
 def _relative_error(values: Sequence[float]) -> float:
     """The standard error of a mean of independent values, over that mean."""
     mean = statistics.fmean(values)
-    # Not statistics.stdev: it adds in fractions, and takes twenty times as long.
+    # Not statistics.stdev: it adds in fractions, which takes several times as long.
     return float(np.std(values, ddof=1)) / math.sqrt(len(values)) / mean
 
 

@@ -79,8 +79,8 @@ def run_cases(
         writer: where the records go.
         progress: called between measurements only, and once at the end.
         finished: records that are there already, one a case and round.
-        look: returns the state of a case's device, seen no more than so many seconds ago; called before and
-            after each measurement.
+        look: returns the state of a case's device, seen less than so many seconds ago or now; called before
+            and after each measurement.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
     every = trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts)

@@ -29,7 +29,7 @@ MATTERING = {REASONS[bit] for bit in (0x8, 0x20, 0x40, 0x80)}
 """Those that are a fault of the machine or its cooling. The power cap is part of the device as it is sold."""
 RECENT_S = 0.01
 """What was seen after one measurement counts as seen before the next, so many seconds later: to look takes
-0.7 ms on an H100, and a run has thousands of measurements of some ten.
+0.7 ms on an H100, and a run has thousands of measurements of 10 ms or so.
 """
 _THERMAL_POLICY = 1
 """NVML's counter of the nanoseconds for which the temperature held the clocks down. A counter also shows what
