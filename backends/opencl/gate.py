@@ -25,7 +25,7 @@ _TRIALS = 5
 _TRIAL_SECONDS = 5e-3
 _MOST_TRIAL_SECONDS = 1.0
 _working: set[tuple[int, str]] = set()
-"""Devices, and the blocking kernels that have taken their time on them: to see it takes 25 ms, and one process
+"""Devices, and the blocking kernels that have taken their time on them: to see it takes 25 ms, and a process
 may have a hundred contexts.
 """
 
