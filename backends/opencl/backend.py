@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +24,8 @@ from harness.kernels.plan import PlannedLaunch, SourceImage2d
 from harness.kernels.source import Dialect
 from harness.kernels.values import TEXEL
 from harness.variants.axes import LaunchVariant
+
+_log = logging.getLogger(__name__)
 
 BUILD_OPTIONS = ("-cl-std=CL1.2",)
 _CHANNELS = {
@@ -109,12 +112,18 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         identity = device.int_ptr, options, source
         if identity in _binaries:
             code, log = _binaries[identity]
-            program = cl.Program(self._context, [device], [code])
-            program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
-            return Built(program, log)
+            try:
+                program = cl.Program(self._context, [device], [code])
+                program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
+            except (cl.RuntimeError, cl.LogicError) as error:
+                _log.warning("%s: the driver does not take its own binary back: %s", self.device.key, error)
+                del _binaries[identity]
+            else:
+                return Built(program, log)
         built = self._built(source, options)
         codes: Any = built.program.get_info(cl.program_info.BINARIES)
-        _binaries[identity] = _Binary(codes[0], built.log)
+        if codes and codes[0]:
+            _binaries[identity] = _Binary(codes[0], built.log)
         return built
 
     def _compiled(self, source: str, options: Sequence[str]) -> cl.Program:

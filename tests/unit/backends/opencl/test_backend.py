@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +76,23 @@ def test_other_options_are_another_program(built: list[str]) -> None:
     first._build(SOURCE, ("-cl-std=CL1.2",))
     second._build(SOURCE, ("-cl-std=CL1.2", "-DANOTHER"))
     assert built == [SOURCE, SOURCE]
+
+
+@pytest.mark.parametrize("codes", [[b"no program"], [b""], []])
+def test_a_driver_without_binaries_builds_the_source(
+    codes: list[bytes], built: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = OpenClBackend._built
+
+    def without(self: OpenClBackend, source: str, options: tuple[str, ...]) -> opencl_backend.Built:
+        fake = SimpleNamespace(get_info=lambda _: codes)
+        return opencl_backend.Built(fake, real(self, source, options).log)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(OpenClBackend, "_built", without)
+    for backend in contexts(2, "gpu"):
+        backend.program(SOURCE)
+    assert built == [SOURCE, SOURCE]
+    assert ("does not take its own binary" in caplog.text) == (codes == [b"no program"])
 
 
 def test_a_source_that_does_not_compile_fails_in_each_context(built: list[str]) -> None:
