@@ -154,6 +154,10 @@ class Pool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            # All at the same time: a library may take a second to leave its device.
+            for worker in self._live.values():
+                worker.dismiss()
         for worker in self._live.values():
             if kind is None:
                 worker.finish()

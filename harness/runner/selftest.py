@@ -176,6 +176,8 @@ def _process(
             for side in (first, 1 - first):
                 yield (case, number, side), _clock(workers[side], case, plan)
         for worker in workers:
+            worker.dismiss()
+        for worker in workers:
             worker.finish()
     finally:
         for worker in workers:

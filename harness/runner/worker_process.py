@@ -132,10 +132,14 @@ class Worker:
             raise WorkerFailed(f"the worker's answer is not a JSON object: {line[:200]!r}")
         return answer
 
-    def finish(self) -> None:
-        """Lets the worker end by itself, for a few seconds."""
+    def dismiss(self) -> None:
+        """Tells the worker to end, without waiting for it."""
         with contextlib.suppress(BrokenPipeError):
             self._stdin.close()
+
+    def finish(self) -> None:
+        """Lets the worker end by itself, for a few seconds."""
+        self.dismiss()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         self.kill()

@@ -131,7 +131,7 @@ class InstantWorker:
     def finish(self) -> None:
         """Nothing is left."""
 
-    kill = finish
+    dismiss = kill = finish
 
 
 class Hosts:

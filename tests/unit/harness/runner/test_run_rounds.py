@@ -51,6 +51,28 @@ def test_a_case_is_measured_in_several_fresh_processes(
     assert [step.undecided for step in told[2:4]] == [2, 2]
 
 
+def test_the_workers_of_a_process_end_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[tuple[str, int]] = []
+    dismiss, finish = Worker.dismiss, Worker.finish
+
+    def dismissed(worker: Worker) -> None:
+        ended.append(("told", id(worker)))
+        dismiss(worker)
+
+    def finished(worker: Worker) -> None:
+        ended.append(("waited for", id(worker)))
+        finish(worker)
+
+    monkeypatch.setattr(Worker, "dismiss", dismissed)
+    monkeypatch.setattr(Worker, "finish", finished)
+    assert run(tmp_path, planned([CASES[0], replace(CASES[0], device=1)])).records
+    told = [who for what, who in ended[:2] if what == "told"]
+    assert len(set(told)) == 2
+    assert [who for what, who in ended if what == "waited for"] == told
+
+
 @pytest.mark.parametrize(
     ("fault", "status"), [("kill", "failed"), ("wrong", "wrong"), ("unsupported", "skipped")]
 )
