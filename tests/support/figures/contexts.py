@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
 
 import pandas as pd
 
+from harness.results.merge import merged
+from harness.results.record import Record
 from harness.results.statistics import geometric_mean
+from reports.dataset import frame
+from reports.ratios import comparisons
 from tests.support.figures import Figure
 from tests.support.figures.h100 import H100, OTHER, RUN
 from tests.support.recorded import FOLDER, OWN, contexts, ratios, run_of, where
@@ -46,6 +52,29 @@ def of_run(run: str) -> list[float]:
     """What a case takes in OpenCL and CUDA, in ms; contexts of the empty kernel; undecided cases."""
     taken = further(run)
     return [*(1e3 * taken[api] for api in OWN), contexts(run)[2], undecided(run)]
+
+
+def on_the_way(*counts: int) -> list[int]:
+    """How many cases the run had left undecided after so many of its contexts; half of its measuring is in
+    the first.
+    """
+    run = run_of(RUN)
+    order = list(dict.fromkeys(trial.block for trial in run.trials))
+    found = []
+    for count in counts:
+        there = set(order[:count])
+        trials = [trial for trial in run.trials if trial.block in there]
+        if count == counts[0]:
+            assert 0.45 < _seconds(trials) / _seconds(run.trials) < 0.55
+        rows = frame(replace(run, trials=trials, records=merged(trials)))
+        ratios_then = pd.concat([each.fastest for each in comparisons(rows)])
+        told = where(ratios_then, first_backend="opencl", second_backend="cuda", verdict="ambiguous")
+        found += [count, len(told)]
+    return [found[0], len(order), *found[1:]]
+
+
+def _seconds(trials: Sequence[Record]) -> float:
+    return sum(float(trial.provenance.get("wall_seconds", 0.0)) for trial in trials)
 
 
 def before() -> list[int]:
@@ -101,6 +130,12 @@ def tried() -> str:
 
 SENTENCES: list[Figure] = [
     (H100, "it were {} of the {} cases).", before),
+    (
+        H100,
+        "After {} of its {} contexts, which is half of its measuring, this run had left {} undecided, after "
+        "{} contexts {} and after {} {}.",
+        partial(on_the_way, 78, 150, 200),
+    ),
     (H100, "has {:.3f} of CUDA's speed here, *same*, and {:.3f} on the faster host, *slower*.", contradicted),
     (
         "docs/measurement.md",
