@@ -201,7 +201,7 @@ def test_no_condition_asks_for_what_nobody_defines(dialect: Dialect) -> None:
     """In ``#if`` a name that is not defined is 0, silently: whatever is asked for is declared."""
     texts = {path: path.read_text() for path in (ROOT / f"kernels_{dialect}").rglob(f"*.{dialect}")}
     defined = {name for text in texts.values() for name in re.findall(r"#define (\w+)", text)}
-    vendors = {"__NV_CL_C_VERSION", "__AMDGCN__", "cl_intel_vec_len_hint"}
+    vendors = {"__NV_CL_C_VERSION", "__AMDGCN__", "__AVX2__", "cl_intel_vec_len_hint"}
     compilers = {"defined", "__clang__", "__OPTIMIZE__", *vendors}
     for path, text in texts.items():
         for condition in re.findall(r"(?m)^\s*#\s*(?:if|elif) (.*)", text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,7 +11,7 @@ import pandas as pd
 from harness.results.statistics import geometric_mean
 from reports.ratios import comparisons
 from tests.support.figures import Figure
-from tests.support.recorded import leads, table, where
+from tests.support.recorded import FOLDER, ends, leads, table, where
 
 CPU = "docs/results-cpu.md"
 BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
@@ -164,7 +165,22 @@ def strips() -> list[float]:
     return [*means[8], *means[4]]
 
 
+def by_neighbours(*types: str) -> list[float]:
+    """How many times as fast sums of a type are up to 1280x1280 that add neighbours: the ends, by type."""
+    text = (FOLDER / "cpu-xeon-sums.txt").read_text(encoding="utf-8")
+    found = re.findall(r"^(\w+) +(\d+)x\d+ +[\d.]+ +[\d.]+ +([\d.]+), ", text, re.M)
+    gains = [[float(gain) for of, side, gain in found if of == name and int(side) <= 1280] for name in types]
+    assert {len(each) for each in gains} == {3}
+    return [end for each in gains for end in ends(each)]
+
+
 SENTENCES: list[Figure] = [
+    (
+        CPU,
+        "from 512x512 to 1280x1280, uint8 is {:.2f} to {:.2f} times as fast by that, int8 {:.2f} to {:.2f}, "
+        "int16 {:.2f} to {:.2f} and uint16 {:.2f} to {:.2f} times",
+        partial(by_neighbours, "uint8", "int8", "int16", "uint16"),
+    ),
     (
         CPU,
         "they take {:.2f} times the time of the fastest of each image where rows are not in step and {:.2f} "
