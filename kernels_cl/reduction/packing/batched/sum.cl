@@ -47,7 +47,7 @@ inline neighbours_t add_neighbours(short32 shorts) {
 }
 
 inline long8 as_lanes(neighbours_t sums) {
-  return convert_long8(sums.lo + sums.hi);
+  return __builtin_convertvector(sums.lo + sums.hi, long8);
 }
 #endif
 
@@ -58,7 +58,7 @@ inline void add_batch(accumulator_t *accumulator, const LOADED *batch) {
     sums += add_neighbours(REINTERPRET(AS_WIDE, batch[k]) ^ SPLAT(AS_WIDE, EXCESS));
   }
   const long8 lanes = as_lanes(sums) - LOADS_IN_FLIGHT * (VECTOR_WIDTH / 8) * EXCESS;
-  *(JOIN(TOTAL, 8) *)&accumulator->total += JOIN(convert_, JOIN(TOTAL, 8))(lanes);
+  *(JOIN(TOTAL, 8) *)&accumulator->total += __builtin_convertvector(lanes, JOIN(TOTAL, 8));
 }
 #else
 #define ADDS_NEIGHBOURS 0
