@@ -113,8 +113,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         if identity in _binaries:
             code, log = _binaries[identity]
             try:
-                program = cl.Program(self._context, [device], [code])
-                program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
+                program = _built_with(cl.Program(self._context, [device], [code]), options)
             except (cl.RuntimeError, cl.LogicError) as error:
                 _log.warning("%s: the driver does not take its own binary back: %s", self.device.key, error)
                 del _binaries[identity]
@@ -127,10 +126,7 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
         return built
 
     def _compiled(self, source: str, options: Sequence[str]) -> cl.Program:
-        program = cl.Program(self._context, source)
-        # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
-        program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
-        return program
+        return _built_with(cl.Program(self._context, source), options)
 
     def _kernel(self, program: Built, launch: PlannedLaunch) -> tuple[cl.Kernel, Launch]:
         kernel = cl.Kernel(program.program, launch.kernel)
@@ -234,3 +230,10 @@ def _properties(submission: LaunchVariant) -> Any:
     out_of_order = submission.queue == "out_of_order"
     profiled = submission.events == "profiled"
     return out_of_order * properties.OUT_OF_ORDER_EXEC_MODE_ENABLE | profiled * properties.PROFILING_ENABLE
+
+
+def _built_with(program: cl.Program, options: Sequence[str]) -> cl.Program:
+    """The program, built from its source or binary."""
+    # The drivers cache binaries themselves; pyopencl's own cache takes False for none.
+    program.build(list(options), cache_dir=False)  # type: ignore[arg-type]
+    return program

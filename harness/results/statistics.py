@@ -76,9 +76,8 @@ def by_block(seconds: Sequence[float], ids: Sequence[int] = ()) -> dict[int, lis
         ids = [0] * len(seconds)
     found: dict[int, list[float]] = {}
     for value, block in zip(seconds, ids, strict=True):
-        if math.isfinite(value) and value > 0:
-            found.setdefault(block, []).append(value)
-    return found
+        found.setdefault(block, []).append(value)
+    return {block: kept for block, samples in found.items() if (kept := usable(samples))}
 
 
 def blocks(seconds: Sequence[float], ids: Sequence[int] = ()) -> list[list[float]]:

@@ -13,7 +13,7 @@ from harness.measure.budget import Share, plain
 from harness.results.record import Case, Record
 from harness.runner.plan import RunPlan
 from harness.runner.schedule import Trial
-from harness.runner.worker_process import Worker, WorkerFailed
+from harness.runner.worker_process import Worker, WorkerFailed, finish_all
 
 STARTS = 2
 """Starts in a row that may fail before a device is given up."""
@@ -155,11 +155,7 @@ class Pool:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            # All at the same time: a library may take a second to leave its device.
+            finish_all(self._live.values())
+        else:
             for worker in self._live.values():
-                worker.dismiss()
-        for worker in self._live.values():
-            if kind is None:
-                worker.finish()
-            else:
                 worker.kill()

@@ -26,7 +26,7 @@ from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
 from harness.results.statistics import Blocks
 from harness.runner.plan import Request, RunPlan
-from harness.runner.worker_process import Worker, WorkerFailed
+from harness.runner.worker_process import Worker, WorkerFailed, finish_all
 from harness.suites.expand import expand
 from harness.suites.schema import Limits, Measure, ReductionBlock, Suite
 
@@ -175,10 +175,7 @@ def _process(
             first = (number + process) % 2
             for side in (first, 1 - first):
                 yield (case, number, side), _clock(workers[side], case, plan)
-        for worker in workers:
-            worker.dismiss()
-        for worker in workers:
-            worker.finish()
+        finish_all(workers)
     finally:
         for worker in workers:
             worker.kill()

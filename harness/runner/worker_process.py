@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import IO, Any
 
 from harness.runner import safe_path
@@ -153,8 +153,7 @@ class Worker:
             os.killpg(self._guard.pid, signal.SIGKILL)
         self._process.wait()
         self._guard.wait()
-        with contextlib.suppress(BrokenPipeError):
-            self._stdin.close()
+        self.dismiss()
         os.close(self._alive)
         self._stderr.close()
 
@@ -189,3 +188,11 @@ class Worker:
         raw = os.pread(self._stderr.fileno(), _STDERR_BYTES, max(0, size - _STDERR_BYTES))
         lines = [line for line in raw.decode(errors="replace").splitlines() if line.strip()]
         return "; its last words:\n" + "\n".join(lines[-_STDERR_LINES:]) if lines else ""
+
+
+def finish_all(workers: Collection[Worker]) -> None:
+    """Lets workers end by themselves, all at the same time."""
+    for worker in workers:
+        worker.dismiss()
+    for worker in workers:
+        worker.finish()

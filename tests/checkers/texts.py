@@ -26,6 +26,7 @@ from unittest.mock import patch
 from backends import BackendError, DeviceInfo, available, open_backend
 from backends.common import kernel_backend
 from backends.common.kernel_backend import OwnKernelBackend
+from harness.cli.mistakes import INTERRUPTED
 from harness.kernels import source as sources
 from harness.kernels.planner import plan
 from harness.kernels.source import Dialect
@@ -46,8 +47,6 @@ from harness.variants.axes import label
 OWN = ("opencl", "cuda")
 LEAST_CONTEXTS = 2
 """Of fewer no ratio can be told."""
-INTERRUPTED = 130
-"""The exit code, as shells have it."""
 BUDGET = Budget(samples=5, seconds=0.03)
 """Of each of the two times that a text is looked at in a context."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Self
 
 import pyopencl as cl
 
@@ -16,9 +15,3 @@ class PoclAsGpu(OpenClBackend):
 
     def __init__(self, info: DeviceInfo, device: cl.Device) -> None:
         super().__init__(replace(info, kind="gpu"), device)
-
-    @classmethod
-    def open(cls, index: int) -> Self:
-        opened = super().open(index)
-        assert opened.device.kind == "gpu"
-        return opened

@@ -1,7 +1,7 @@
 // By the tensor cores, in whole numbers: the four bytes of a row that two results need, its window, are multiplied by
-// the mask's weights, whichever they are. A product is of matrices, computed by a sub-group of
-// 32 together. Each item's windows are a part of the first; in the second all weights are 0 but those by which an
-// item's windows give its own results. So each item gets what it would have computed alone.
+// the mask's weights, whichever they are. A product is of matrices, computed by a sub-group of 32 together. Each item's
+// windows are a part of the first; in the second all weights are 0 but those by which an item's windows give its own
+// results. So each item gets what it would have computed alone.
 
 #if !HAS_PTX || COMPUTE_CAPABILITY < 80
 #error "products of matrices are written in PTX for sm_80"

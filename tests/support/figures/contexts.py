@@ -129,7 +129,7 @@ def tried() -> str:
 
 
 SENTENCES: list[Figure] = [
-    (H100, "it were {} of the {} cases).", before),
+    (H100, "(of {1} cases; by the former clock [{0}](", before),
     (
         H100,
         "After {} of its {} contexts, which is half of its measuring, this run had left {} undecided, after "

@@ -14,42 +14,33 @@
 // differs: x86's processors add neighbours, eight bytes or two integers of 16 bits, by one instruction.
 #if TERM_IS_PLAIN && ELEMENT_BITS * VECTOR_WIDTH == 512 && ELEMENT_BITS <= 16 && !IS_PORTABLE && defined(__AVX2__)
 #define ADDS_NEIGHBOURS 1
-// They add unsigned bytes, and signed integers of 16 bits. With its highest bit changed an element is so much more.
+// They add what unsigned bytes differ from others by, and signed integers of 16 bits times others. With its highest bit
+// changed an element is EXCESS more.
 #if ELEMENT_BITS == 8
 #define EXCESS ((ELEMENT)-1 < 0 ? 128 : 0)
+#define OTHER 0
+#define NEIGHBOURS(bits) JOIN(__builtin_ia32_psadbw, bits)
+#define AS_LANES(sums) as_long8(sums)
 typedef ulong8 neighbours_t;
-
-inline neighbours_t add_neighbours(char64 bytes) {
-  const char64 none = 0;
-#ifdef __AVX512BW__
-  return __builtin_astype(__builtin_ia32_psadbw512(bytes, none), ulong8);
-#else
-  return (ulong8)(__builtin_astype(__builtin_ia32_psadbw256(bytes.lo, none.lo), ulong4),
-                  __builtin_astype(__builtin_ia32_psadbw256(bytes.hi, none.hi), ulong4));
-#endif
-}
-
-inline long8 as_lanes(neighbours_t sums) {
-  return as_long8(sums);
-}
+typedef ulong4 half_neighbours_t;
 #else
 #define EXCESS ((ELEMENT)-1 < 0 ? 0 : -32768)
+#define OTHER 1
+#define NEIGHBOURS(bits) JOIN(__builtin_ia32_pmaddwd, bits)
+#define AS_LANES(sums) __builtin_convertvector((sums).lo + (sums).hi, long8)
 typedef int16 neighbours_t;
+typedef int8 half_neighbours_t;
+#endif
 
-inline neighbours_t add_neighbours(short32 shorts) {
-  const short32 ones = 1;
+inline neighbours_t add_neighbours(VECTOR_OF(AS_WIDE) elements) {
+  const VECTOR_OF(AS_WIDE) others = SPLAT(AS_WIDE, OTHER);
 #ifdef __AVX512BW__
-  return __builtin_astype(__builtin_ia32_pmaddwd512(shorts, ones), int16);
+  return __builtin_astype(NEIGHBOURS(512)(elements, others), neighbours_t);
 #else
-  return (int16)(__builtin_astype(__builtin_ia32_pmaddwd256(shorts.lo, ones.lo), int8),
-                 __builtin_astype(__builtin_ia32_pmaddwd256(shorts.hi, ones.hi), int8));
+  return (neighbours_t)(__builtin_astype(NEIGHBOURS(256)(elements.lo, others.lo), half_neighbours_t),
+                        __builtin_astype(NEIGHBOURS(256)(elements.hi, others.hi), half_neighbours_t));
 #endif
 }
-
-inline long8 as_lanes(neighbours_t sums) {
-  return __builtin_convertvector(sums.lo + sums.hi, long8);
-}
-#endif
 
 inline void add_batch(accumulator_t *accumulator, const LOADED *batch) {
   neighbours_t sums = 0;
@@ -57,7 +48,7 @@ inline void add_batch(accumulator_t *accumulator, const LOADED *batch) {
   for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
     sums += add_neighbours(REINTERPRET(AS_WIDE, batch[k]) ^ SPLAT(AS_WIDE, EXCESS));
   }
-  const long8 lanes = as_lanes(sums) - LOADS_IN_FLIGHT * (VECTOR_WIDTH / 8) * EXCESS;
+  const long8 lanes = AS_LANES(sums) - LOADS_IN_FLIGHT * (VECTOR_WIDTH / 8) * EXCESS;
   *(JOIN(TOTAL, 8) *)&accumulator->total += __builtin_convertvector(lanes, JOIN(TOTAL, 8));
 }
 #else

@@ -72,9 +72,8 @@ def test_what_the_compiler_said_is_known_in_each_context(monkeypatch: pytest.Mon
 
 
 def test_other_options_are_another_program(built: list[str]) -> None:
-    first, second = contexts(2, "gpu")
-    first._build(SOURCE, ("-cl-std=CL1.2",))
-    second._build(SOURCE, ("-cl-std=CL1.2", "-DANOTHER"))
+    for backend, more in zip(contexts(2, "gpu"), ((), ("-DANOTHER",)), strict=True):
+        backend._build(SOURCE, (*opencl_backend.BUILD_OPTIONS, *more))
     assert built == [SOURCE, SOURCE]
 
 

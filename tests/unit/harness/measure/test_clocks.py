@@ -29,7 +29,6 @@ from harness.measure.clocks import (
     round_trip_seconds,
     slope,
 )
-from harness.measure.rotation import Rotation
 from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
 
 
@@ -275,38 +274,6 @@ def test_a_call_of_more_launches_than_fit_behind_the_gate_is_host_bound() -> Non
     clock = queue_seconds(backend, rotation_on(backend), Budget(samples=3), backend.clock.time)
     assert clock.note == HOST_BOUND
     assert clock.seconds == pytest.approx([20e-6] * 3, rel=1e-6)
-
-
-def test_sources_take_turns_across_batches() -> None:
-    backend = FakeBackend(FakeClock(call=40e-3))
-    queue_seconds(backend, rotation_on(backend, sources=5), Budget(samples=3), backend.clock.time)
-    assert backend.order == [i % 5 for i in range(len(backend.order))]
-
-
-def test_sources_take_turns_across_clocks() -> None:
-    """Had each clock an order of its own, it would begin with sources that are still in the cache."""
-    backend = FakeBackend(FakeClock(call=40e-3))
-    rotation, budget = rotation_on(backend, sources=5), Budget(samples=3)
-    for clock in (round_trip_seconds, queue_seconds, round_trip_seconds):
-        clock(backend, rotation, budget, backend.clock.time)
-        event_seconds(rotation, budget, backend.clock.time)
-    assert len(backend.order) > 20
-    assert backend.order == [i % 5 for i in range(len(backend.order))]
-
-
-def test_the_profiler_takes_turns_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    rotation = rotation_on(FakeBackend(FakeClock()), sources=3)
-    asked: list[list[int]] = []
-    monkeypatch.setattr(rotation.prepared, "kernel_times", asked.append)
-    rotation.enqueue()
-    rotation.kernel_times(3)
-    rotation.kernel_times(1)
-    assert asked == [[1, 2, 0, 1], [2, 0]]
-
-
-def test_turns_on_no_source_are_refused() -> None:
-    with pytest.raises(ValueError, match="sources 0"):
-        Rotation(rotation_on(FakeBackend(FakeClock())).prepared, 0)
 
 
 def test_a_slope_that_is_not_positive_is_measured_again_over_more_calls() -> None:
