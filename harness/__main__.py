@@ -8,14 +8,8 @@ def main() -> None:
     leave_current_folder()
     # Not before: what it imports must not come from the current folder.
     from harness.cli.app import main as command
-    from harness.runner.signals import Ended, ignore_further
 
-    try:
-        command()
-    except Ended:
-        # Python takes a while to end: a second signal must not change the exit code.
-        ignore_further()
-        raise
+    command()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ class Ended(SystemExit):
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
     """Has SIGINT, SIGTERM and SIGHUP raise :class:`Ended`, the first of them: a second one must not disturb
-    what the first has begun to end. One that was ignored before, as by nohup, stays ignored.
+    what the first has begun to end, nor change the exit code while Python itself ends. All three are ignored
+    from then on; without one, the former handlers come back. One that was ignored before, as by nohup, stays
+    ignored.
 
     To be used in the main thread.
     """
@@ -45,10 +47,4 @@ def ended_by_signals() -> Iterator[None]:
         raise
     finally:
         for number in heeded:
-            signal.signal(number, before[number])
-
-
-def ignore_further() -> None:
-    """Has the process, which is ending, ignore the signals that would end it."""
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
+            signal.signal(number, signal.SIG_IGN if received else before[number])
