@@ -56,7 +56,8 @@ _ASYNC_CAPABILITY = 80
 _TURNS = 7
 """Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
 _TURNS_OF_MORE = 6
-"""The same where more registers are taken: masks that weigh all neighbours, and three channels."""
+"""The same where more registers are taken: three channels, and but for words of bytes masks that weigh all
+neighbours."""
 _TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 0.535
 """The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn: with
 32 of an H200's 60 MiB they gain, with 27 of an H100's 50 they lose."""
@@ -64,9 +65,9 @@ _ONE_CHANNEL = {"CUDA": 72, "OpenCL": 64}
 """Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
 _SEVERAL_GROUPS = 2
 """Groups a compute unit from which on it does so in OpenCL."""
-_LAST_TURN = range(5, 9)
+_LAST_TURN, _LAST_TURNS_OF_THREE = range(5, 9), range(6, 12)
 """Groups a compute unit, rounded down, with which the last of them have much of the device to themselves: as
-many as run at a time with their registers, or a few more."""
+many as run at a time with their registers, or a few more. Of one channel, and of three."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
@@ -202,7 +203,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         group_width=32,
         group_height=4,
         pixels=pixels,
-        interior=_interior(problem, groups, device),
+        interior=_interior(problem, hint, groups, device),
         groups=groups,
         cache_hint=hint,
     )
@@ -227,11 +228,16 @@ def _has_long_last_turn(problem: Laplace, variant: LaplaceVariant, device: Devic
 
     On an H100 up to a twentieth with one channel of bytes where all neighbours weigh and all groups run in
     about one turn; with fewer or more groups, and with other masks, nothing, or slower (reports/examples,
-    sweep-registers-shapes, sweep-group-heights and sweep-group-heights-sizes).
+    sweep-registers-shapes, sweep-group-heights and sweep-group-heights-sizes). On an H200 up to 7 % with
+    three channels in the cache and the plain masks (sweep-small-rows).
     """
-    is_one_turn = variant.groups == PER_PROBLEM and variant.stencil == "halves" and problem.channels == 1
+    if variant.groups != PER_PROBLEM or variant.stencil != "halves":
+        return False
     groups = math.prod(laplace_tiles(problem, variant)) // max(1, device.compute_units)
-    return is_one_turn and all(problem.coefficients) and groups in _LAST_TURN
+    if problem.channels == _NO_LOAD:
+        *_, corner = problem.coefficients
+        return variant.pixels == "global" and corner == 0 and groups in _LAST_TURNS_OF_THREE
+    return problem.channels == 1 and all(problem.coefficients) and groups in _LAST_TURN
 
 
 def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
@@ -240,14 +246,15 @@ def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInf
     With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: of one channel on an H100 up to a
     tenth faster, in CUDA where all neighbours weigh 1, in OpenCL where they do not all weigh and there are
     several groups a compute unit; elsewhere slower. Groups that take tiles in turn should all run at a time:
-    without a bound OpenCL's take too many registers for that, and are up to a fifth slower
-    (reports/examples, sweep-registers and sweep-registers-sizes).
+    without a bound OpenCL's take too many registers for that, and are up to a third slower
+    (reports/examples, sweep-registers, sweep-registers-sizes and sweep-hints-2560).
     """
     if variant.stencil != "halves":
         return UNBOUNDED
     is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
     if variant.groups != PER_PROBLEM:
-        if is_cuda != all_weigh and problem.channels != _NO_LOAD:
+        always = problem.channels == _NO_LOAD or (problem.channels == _PIXEL_WORD and not is_cuda)
+        if not always and is_cuda != all_weigh:
             return UNBOUNDED
         fitting = REGISTERS // (variant.groups * group_items(variant))
         return max((bound for bound in BOUNDS if bound <= fitting), default=UNBOUNDED)
@@ -284,17 +291,19 @@ def _stencil(problem: Laplace, device: DeviceInfo) -> Stencil:
     return "halves" if device.ptx >= HALVES_CAPABILITY else "paired"
 
 
-def _interior(problem: Laplace, groups: Groups, device: DeviceInfo) -> Interior:
+def _interior(problem: Laplace, hint: CacheHint, groups: Groups, device: DeviceInfo) -> Interior:
     """Whether tiles that meet no border run code of their own.
 
     On an H200 up to a quarter faster where pixels outside are constants, and up to an eighth for bytes, of
     which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
     slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
     some masks of several channels, but for the border constant; groups that take tiles in turn then do not
-    all run at a time, and it is up to a third slower (sweep-interior-opencl). Three channels have a bound.
+    all run at a time, and it is up to a third slower (sweep-interior-opencl). Three channels and four have a
+    bound; of four it is faster where stores alone stream, slower where loads do (sweep-hints-2560).
     """
     gains = problem.border == "constant" or problem.element.itemsize == 1
     fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, _NO_LOAD)
+    fits |= _is_in_words(problem, device) and hint == "streaming_stores"
     return "specialized" if gains and (fits or groups == PER_PROBLEM) else "general"
 
 
@@ -309,8 +318,8 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     in_turn = hint in ("streaming", "streaming_stores") and _TURNS_SHARE <= share <= _MOST_TURNS_SHARE
     if not in_turn or _takes_many_registers(problem, hint, pixels, device):
         return PER_PROBLEM
-    takes_more = all(problem.coefficients) or problem.channels == _NO_LOAD
-    return _TURNS_OF_MORE if takes_more else _TURNS
+    all_weigh = all(problem.coefficients) and not _is_in_words(problem, device)
+    return _TURNS_OF_MORE if all_weigh or problem.channels == _NO_LOAD else _TURNS
 
 
 def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> bool:
@@ -321,8 +330,13 @@ def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, dev
     if pixels == "aligned":
         return problem.element.itemsize == _NARROW
     *_, corner = problem.coefficients
-    of_words = problem.dtype == "uint8" and problem.channels == _PIXEL_WORD
-    return of_words and corner != 0 and hint == "streaming" and api(device) == "OpenCL"
+    streams = corner != 0 and hint == "streaming" and api(device) == "OpenCL"
+    return streams and problem.dtype == "uint8" and problem.channels == _PIXEL_WORD
+
+
+def _is_in_words(problem: Laplace, device: DeviceInfo) -> bool:
+    """Whether a pixel is one word of bytes that are added in half precision: 72 registers are enough then."""
+    return _stencil(problem, device) == "halves" and problem.channels == _PIXEL_WORD
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
