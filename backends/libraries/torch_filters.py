@@ -103,7 +103,9 @@ def _mask(problem: Laplace) -> tuple[tuple[int, int, int], ...]:
 def _bordered(image: Any, problem: Laplace) -> Any:
     """The image with a pixel more on each side."""
     if problem.border == "constant":
-        return F.pad(image, (0, 0, 1, 1, 1, 1), value=int(problem.border_value))
+        # In int32 already: Triton, which PyTorch compiles with, spoils a value outside whose sign bit is set
+        # where it loads several elements of 8 or 16 bits at once (versions 3.4 to 3.8).
+        return F.pad(image.to(torch.int32), (0, 0, 1, 1, 1, 1), value=int(problem.border_value))
     rows, columns = (_around(size, problem.border, image.device) for size in (problem.height, problem.width))
     return image[rows][:, columns]
 
