@@ -65,7 +65,8 @@ MEASURED = re.compile(
 )
 """What reads as a measured figure: a number with a unit, or one with decimals."""
 OF_NO_RUN = re.compile(
-    r"Python 3\.11 to 3\.13|(?:CUDA|Python|PoCL|LLVM|OpenCL C|OpenCV|driver|NPP|NVRTC) [\d.]+|--band 0\.05"
+    r"Python 3\.11 to 3\.13|--band 0\.05"
+    r"|(?:CUDA|Python|PoCL|LLVM|OpenCL C|OpenCV|driver|NPP|NVRTC|Triton) [\d.]+"
     r"|(?:of|the|its|where) 95 %|2 % (?:of|around) 1|within 2 %|a band of 3 %"
     r"|(?:than|above) (?:1|0\.5|5|10|95) %"
 )

@@ -144,7 +144,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         "docs/results-h200.md",
-        "By today's clock a fresh H100 leaves [{} of {}]",
+        "met; on a fresh H100 `quick` leaves [{} of {}]",
         lambda: [undecided(RUN), before()[1]],
     ),
     (H100, "by which a sample takes {:.2f} (OpenCL) and {:.2f} (CUDA) of the time", leads),

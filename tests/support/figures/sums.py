@@ -9,7 +9,7 @@ from tests.support.figures import NOTES, Figure
 from tests.support.figures.h100 import H100, SIDES
 from tests.support.recorded import ends, table, where
 
-HALVES, MATRIX = "h100-sweep-halves", "h100-sweep-matrix"
+HALVES, MATRIX, ON_H200 = "h100-sweep-halves", "h100-sweep-matrix", "h200-sweep-matrix"
 
 
 def halves(side: str) -> list[float]:
@@ -22,9 +22,9 @@ def halves(side: str) -> list[float]:
     return [geometric_mean(gains), *ends(gains)]
 
 
-def by_tensor_cores(kind: str, side: str) -> list[float]:
+def by_tensor_cores(kind: str, side: str, run: str = MATRIX) -> list[float]:
     """How many times as fast as the default they are in its shape: the mean, the least, the greatest."""
-    rows = where(table(MATRIX), purpose="compare", type=kind, size=side)
+    rows = where(table(run), purpose="compare", type=kind, size=side)
     form = r"rows4 l4 32x4 (?:aligned )?specialized matrix(?: resident| streaming_stores)?$"
     found = (rows[rows["variant"].str.contains(word)] for word in ("halves", form))
     default, so = (each.set_index(["backend", "problem"])["queue"] for each in found)
@@ -46,6 +46,14 @@ def of_all_shapes() -> list[float]:
 
 SENTENCES: list[Figure] = [
     (H100, "takes the default's time or more: it is {:.2f} to {:.2f} times as fast.", of_all_shapes),
+    (
+        H100,
+        "On an H200 it is no other: one channel is {:.3f}, {:.3f}, {:.3f} and {:.3f} times as fast as by the",
+        lambda: [
+            by_tensor_cores("uint8C1", side, ON_H200)[0]
+            for side in ("1280x1280", SIDES[0], "4096x4096", SIDES[1])
+        ],
+    ),
     (
         NOTES,
         "{:.3f} times as fast in the mean at 2560x2560, and {:.3f} times at 8192x8192",
