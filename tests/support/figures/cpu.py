@@ -15,7 +15,7 @@ from tests.support.recorded import FOLDER, ends, leads, table, where
 
 CPU = "docs/results-cpu.md"
 BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
-XEON_STORES, STRIPS = "cpu-xeon-sweep-stores", "cpu-xeon-sweep-strips"
+XEON_SWEEP, XEON_STORES, STRIPS = "cpu-xeon-sweep", "cpu-xeon-sweep-stores", "cpu-xeon-sweep-strips"
 CHANGES = {
     "1 load": "l1",
     "2 loads": "l2",
@@ -101,9 +101,9 @@ def in_pairs() -> list[float]:
     return found
 
 
-def changed(label: str) -> list[float]:
+def changed(label: str, run: str = SWEEP) -> list[float]:
     """How many times as long reductions take with one change to the default, by size; each mean of 15."""
-    rows = where(table(SWEEP), kind="reduction", purpose="compare")
+    rows = where(table(run), kind="reduction", purpose="compare")
     times: dict[str, list[float]] = {}
     for _, of_problem in rows.groupby("problem", sort=False):
         default = of_problem.iloc[0]
@@ -113,6 +113,11 @@ def changed(label: str) -> list[float]:
                 times.setdefault(row["size"], []).append(row["queue"] / default["queue"])
     assert [len(each) for each in times.values()] == [15, 15]
     return [geometric_mean(times[size]) for size in ("1024x1024", "4096x4096")]
+
+
+def changed_on_both(label: str) -> list[float]:
+    """The same of the first processor and of the Xeon."""
+    return [value for run in (SWEEP, XEON_SWEEP) for value in changed(label, run)]
 
 
 def form(variant: str, kind: str) -> str:
@@ -243,7 +248,14 @@ SENTENCES: list[Figure] = [
 ]
 
 ROWS: list[Figure] = [
-    *((CPU, f"| {name} | {{:.2f}} | {{:.2f}} |", partial(changed, label)) for name, label in CHANGES.items()),
+    *(
+        (
+            CPU,
+            f"| {name} | {{:.2f}} | {{:.2f}} | {{:.2f}} | {{:.2f}} |",
+            partial(changed_on_both, label),
+        )
+        for name, label in CHANGES.items()
+    ),
     (CPU, "| uint8 |" + 6 * " {:.2f} |", partial(stores, ["uint8C1", "uint8C3", "uint8C4"])),
     (CPU, "| uint16 |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"])),
     (CPU, "| float32 | - | - |" + 4 * " {:.2f} |", partial(stores, ["float32C1"], in_step=False)),
