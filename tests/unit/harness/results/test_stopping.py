@@ -12,6 +12,7 @@ from harness.measure.budget import FAR, Budget, Stop
 from harness.measure.clocks import event_seconds, queue_seconds
 from harness.results.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
 from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
+from tests.support.sequential import FROM_AN_EDGE, simulated
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,16 @@ def test_a_narrow_mean_covers_as_students_interval_does() -> None:
     assert mean_is_narrow([1.0, 2.0, 3.0], 2.485)
     assert not mean_is_narrow([1.0, 2.0, 3.0], 2.483)
     assert mean_is_narrow([1e-6, 2e-6, 3e-6], 2.485), "it is relative"
+
+
+def test_looking_at_a_verdict_again_and_again_seldom_makes_it_wrong() -> None:
+    """Three standard errors above what is asked of a verdict that is looked at once."""
+    for from_edge in FROM_AN_EDGE:
+        found = simulated(from_edge)
+        assert found.wrong <= 0.025 + 0.02, from_edge
+        assert found.covering >= 0.87, from_edge
+    assert simulated(max(FROM_AN_EDGE)).contexts < 12 < simulated(0).contexts, "it stops where all is clear"
+    assert simulated(max(FROM_AN_EDGE)).undecided == 0
 
 
 EXPECTING = Budget(samples=1, seconds=1.0, least=1, expected=1.0)
