@@ -16,13 +16,14 @@ from harness.kernels.requirements import violations
 from harness.kernels.source import Dialect
 from harness.problems import Problem
 from harness.results import ratio
-from harness.results.ratio import Ratio, Side
+from harness.results.ratio import Ratio
 from harness.results.statistics import geometric_mean
 from harness.variants.axes import Variant, label
 from harness.variants.ladders import LADDERS, Ladder
 from reports import format as write
 from reports.dataset import measured, ordered_types
 from reports.panels import COLOURS, WIDTH, Panel, log_scale
+from reports.ratios import side_of
 from reports.saturation import series_of
 from reports.tables import Cell, Line, Table, number_cell
 
@@ -112,20 +113,17 @@ def _percent(ratio: float) -> str:
 
 def rungs_of(climb: Climb, problem: str) -> list[Rung]:
     """The rungs of one problem that were measured, step by step, the devices of each side by side."""
-    rows = climb.rungs[climb.rungs["problem"] == problem].to_dict("records")
+    records = climb.rungs[climb.rungs["problem"] == problem].to_dict("records")
+    rows = [{str(key): value for key, value in row.items()} for row in records]
     places = {step: place for place, step in enumerate(climb.ladder.labels)}
     before: dict[str, Mapping[str, Any]] = {}
     found = []
     for row in sorted(rows, key=lambda row: places[row["step"]]):
         last = before.get(row["device"])
-        gain = ratio.compare(_side(row), _side(last), paired=True) if last else None
+        gain = ratio.compare(side_of(row), side_of(last), paired=True) if last else None
         found.append(Rung(row["step"], row["device"], row["backend"], float(row["queue"]), gain))
-        before[row["device"]] = {str(key): value for key, value in row.items()}
+        before[row["device"]] = row
     return found
-
-
-def _side(row: Mapping[Any, Any]) -> Side:
-    return Side(row["queue_blocks"], row["queue_error"])
 
 
 def waterfalls(climb: Climb) -> list[Markup]:

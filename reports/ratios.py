@@ -232,8 +232,13 @@ def _fastest(side: Sequence[Measured]) -> Measured:
     return best
 
 
+def side_of(row: Measured) -> Side:
+    """What a row brings into a ratio of queue times."""
+    return Side(row["queue_blocks"], row["queue_error"], scatter=row["queue_scatter"])
+
+
 def _pair(first: Measured, second: Measured, pairing: str, band: float) -> Pair:
-    left, right = (Side(row["queue_blocks"], row["queue_error"]) for row in (first, second))
+    left, right = side_of(first), side_of(second)
     gross = ratio.compare(left, right, band, paired=True)
     net = _net_ratio(first, second)
     more = ratio.more_to_decide(gross, min(len(left.blocks), len(right.blocks)), band)

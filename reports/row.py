@@ -34,7 +34,8 @@ class Row:
     the queue clock, such as a host-bound library; launch_note likewise. sampling: how many samples, in how
     many contexts, and what ended them; precise: whether they know the time to NARROW. queue_blocks,
     launch_blocks: the usable samples by their blocks, corrected (:mod:`harness.results.launch_correction`),
-    queue_error and launch_error what the blocks share of error. gate: what held the calls back. launch_event
+    queue_error and launch_error what the blocks share of error, queue_scatter how much those of the queue
+    clock differ before they are corrected. gate: what held the calls back. launch_event
     and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to the host that
     the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of a library
     for one result. disagreement: clocks that contradict each other. context_seconds: of the run for one of
@@ -80,6 +81,7 @@ class Row:
     queue_blocks: Blocks
     launch_blocks: Blocks
     queue_error: float
+    queue_scatter: float
     launch_error: float
     bytes_per_second: float
     location: str
@@ -117,7 +119,7 @@ def row_of(
     kind, op, type_, size, elements = _describe(problem)
     quartiles = _quartiles(record, "queue")
     queue_side, launch_side = (
-        launches.corrected(key, record.clocks.get(clock)) for clock in ("queue", "launch")
+        launches.corrected(key, record.clocks.get(clock), clock) for clock in ("queue", "launch")
     )
     queue, launch = stats.centre(queue_side.blocks), stats.centre(launch_side.blocks)
     location = _location(record)
@@ -161,6 +163,7 @@ def row_of(
         queue_blocks=queue_side.blocks,
         launch_blocks=launch_side.blocks,
         queue_error=queue_side.error,
+        queue_scatter=queue_side.scatter,
         launch_error=launch_side.error,
         bytes_per_second=_positive(problem.bytes_moved / queue),
         location=location,
@@ -242,7 +245,7 @@ def _sampling(clock: Samples | None) -> str:
     count, contexts = len(clock.seconds), len(set(clock.blocks))
     ended = f", ended by: {plain(clock.stopped)}" if clock.stopped else ""
     return (
-        f"{count} sample{'s' * (count != 1)} of {clock.calls} calls and twice as many in "
+        f"{count} sample{'s' * (count != 1)} of {clock.calls} calls behind a lead, in "
         f"{contexts} fresh context{'s' * (contexts != 1)}{ended}"
     )
 

@@ -33,7 +33,10 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
     best = fastest(same)
     share = row.bytes_per_second / best.bytes_per_second
     interval = ratio_interval(
-        row.queue_blocks, best.queue_blocks, errors=(row.queue_error, best.queue_error)
+        row.queue_blocks,
+        best.queue_blocks,
+        errors=(row.queue_error, best.queue_error),
+        scatters=(row.queue_scatter, best.queue_scatter),
     ).scaled(row.bytes_moved / best.bytes_moved)
     is_exact = abs(best.source_bytes - row.source_bytes) < _LIMIT_SLACK_BYTES
     return replace(

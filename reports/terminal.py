@@ -11,13 +11,13 @@ from rich.text import Text
 
 from backends import REGISTRY
 from harness.results import ratio
-from harness.results.ratio import BAND, Side
+from harness.results.ratio import BAND
 from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
 from reports.headline import above_limit, headlines
-from reports.ratios import MOST_MORE, SIDES, comparisons
+from reports.ratios import MOST_MORE, SIDES, comparisons, side_of
 from reports.tables import status_counts
 
 _MOST_VARIANTS = 4
@@ -90,7 +90,7 @@ def _add(table: Table, group: pd.DataFrame, band: float) -> None:
 
 def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str, str]:
     """Ratio, interval and verdict."""
-    left, right = (Side(each.queue_blocks, each.queue_error) for each in (opencl, row))
+    left, right = side_of(opencl), side_of(row._asdict())
     found = ratio.compare(left, right, band, paired=True)
     more = ratio.more_to_decide(found, min(len(left.blocks), len(right.blocks)), band)
     verdict = found.verdict + (f" +{more:.0f}" if 0 < more <= MOST_MORE else "")

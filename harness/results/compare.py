@@ -153,7 +153,7 @@ def _measured(run: Run, by_case: Mapping[Case, Record]) -> dict[Case, tuple[Reco
 
 
 def _matched(a: Record, side_a: Corrected, b: Record, side_b: Corrected, band: float) -> Matched:
-    of_a, of_b = Side(side_a.blocks, side_a.error), Side(side_b.blocks, side_b.error)
+    of_a, of_b = (Side(each.blocks, each.error, scatter=each.scatter) for each in (side_a, side_b))
     # The speed of B over A: B is the first side, whose speed the verdict is on.
     found = ratio.compare(of_b, of_a, band)
     return Matched(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,10 @@ from harness.results.statistics import Blocks, by_block, usable
 from harness.variants.axes import LaunchVariant
 
 FEWEST_CONTEXTS = 12
-"""Of a case and the empty kernel together: of fewer a regression tells more of chance than of launching."""
+"""Of a case and the empty kernel together: of fewer a regression tells more of chance than of launching, and
+the slope is the usual one of the device's cases."""
+FEWEST_SLOPES = 5
+"""Cases of a device from which its usual slope is known: their median."""
 
 _ROUNDING = 1e-9
 
@@ -32,20 +35,25 @@ class Corrected:
     """A case's samples by context, at the mean cost of launching.
 
     ``error``: the standard error, in the unit of the samples, that the blocks share because that mean is
-    known from so many contexts only; 0 where nothing was corrected. Signed as the case follows launching.
+    known from so many contexts only, and a slope of few; 0 where nothing was corrected. Signed as the case
+    follows launching. ``scatter``: the standard deviation from context to context before that, as a share of
+    the mean; 0 of a single context.
     """
 
     blocks: Blocks
     error: float = 0.0
+    scatter: float = 0.0
 
 
 class Launches:
-    """What the empty kernel took in each context of each device."""
+    """What the empty kernel took in each context of each device, and how far the cases of a run follow it."""
 
     def __init__(self, records: Iterable[Record] = ()) -> None:
         self._seconds: dict[str, dict[int, float]] = {}
+        records = list(records)
         for record in records:
             self.add(record)
+        self._slopes = self._usual_slopes(records)
 
     def add(self, record: Record) -> None:
         """Takes note of a record, of one block or several, if it is the empty kernel's: the control."""
@@ -59,11 +67,31 @@ class Launches:
         """In how many contexts of a device the empty kernel was measured."""
         return len(self._seconds.get(device_key, {}))
 
-    def corrected(self, device_key: str, clock: Samples | None) -> Corrected:
-        """The samples of a case's clock on that device, corrected where contexts enough tell how."""
+    def corrected(self, device_key: str, clock: Samples | None, name: str = "queue") -> Corrected:
+        """The samples of a case's clock of that name on that device, corrected where contexts enough tell
+        how: its own, or those of the run's other cases.
+        """
         if clock is None:
             return Corrected([])
-        return _corrected(by_block(clock.seconds, clock.blocks), self._seconds.get(device_key, {}))
+        found = by_block(clock.seconds, clock.blocks)
+        launches = self._seconds.get(device_key, {})
+        line = _line(found, launches) or _usual_line(launches, self._slopes.get((device_key, name)))
+        corrected = _levelled(found, launches, line) if line else Corrected(list(found.values()))
+        return replace(corrected, scatter=_scatter(found))
+
+    def _usual_slopes(self, records: Sequence[Record]) -> dict[tuple[str, str], float]:
+        """By device and clock, where cases enough have contexts enough of their own."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for record in records:
+            if record.status != "ok" or isinstance(record.case.problem, Empty):
+                continue
+            key = record.case.device_key
+            for name in ("queue", "launch"):
+                clock, launches = record.clocks.get(name), self._seconds.get(key, {})
+                line = _line(by_block(clock.seconds, clock.blocks), launches) if clock else None
+                if line:
+                    found.setdefault((key, name), []).append(line.slope)
+        return {each: statistics.median(of) for each, of in found.items() if len(of) >= FEWEST_SLOPES}
 
 
 def is_control(case: Case) -> bool:
@@ -73,24 +101,66 @@ def is_control(case: Case) -> bool:
     return is_one_launch and case.role == "control" and case.variant == LaunchVariant()
 
 
-def _corrected(found: Mapping[int, Sequence[float]], launches: Mapping[int, float]) -> Corrected:
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """How a case follows launching.
+
+    slope: its seconds a second of launching. level: the mean cost of launching. error: as of Corrected.
+    """
+
+    slope: float
+    level: float
+    error: float
+
+
+def _line(found: Mapping[int, Sequence[float]], launches: Mapping[int, float]) -> _Line | None:
+    """A case's own, of contexts enough; None of fewer, and where launching tells nothing."""
     both = [block for block in found if block in launches]
     if len(both) < FEWEST_CONTEXTS:
-        return Corrected(list(found.values()))
+        return None
     cost = np.array([launches[block] for block in both])
     taken = np.array([statistics.median(found[block]) for block in both])
-    everywhere = np.array(list(launches.values()))
+    count = len(both)
     with np.errstate(all="ignore"):
         away = cost - cost.mean()
-        slope = float(away @ taken / (away @ away))
-        level = float(everywhere.mean())
-        error = slope * float(everywhere.std(ddof=1)) / math.sqrt(len(everywhere))
+        spread = float(away @ away)
+        slope = float(away @ taken / spread)
+        left = taken - taken.mean() - slope * away
+        squares = float(left @ left)
+        level = float(np.mean(list(launches.values())))
+        # Of the mean that is read off the line, less what the spread of the blocks tells by itself.
+        off_centre = float(np.square(level - cost.mean()) / spread)
+        own = squares / (count - 2) * (1 / count + off_centre) - squares / (count * (count - 1))
     differs = float(np.ptp(cost)) > _ROUNDING * level
-    if not (differs and all(map(math.isfinite, (slope, level, error)))):
-        # Launching always took the same, or what a file holds are no times of this world.
-        return Corrected(list(found.values()))
+    return _usable_line(launches, slope, max(0.0, own)) if differs else None
+
+
+def _usual_line(launches: Mapping[int, float], slope: float | None) -> _Line | None:
+    return None if slope is None or len(launches) < FEWEST_CONTEXTS else _usable_line(launches, slope)
+
+
+def _usable_line(launches: Mapping[int, float], slope: float, own: float = 0.0) -> _Line | None:
+    """None where what a file holds are no times of this world. own: the variance of a slope's own."""
+    with np.errstate(all="ignore"):
+        everywhere = np.array(list(launches.values()))
+        level = float(everywhere.mean())
+        shared = slope * float(everywhere.std(ddof=1)) / math.sqrt(len(everywhere))
+        error = math.copysign(math.hypot(shared, math.sqrt(own)), slope)
+    return _Line(slope, level, error) if all(map(math.isfinite, (slope, level, error))) else None
+
+
+def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float], line: _Line) -> Corrected:
     blocks = [
-        usable(sample - slope * (launches.get(block, level) - level) for sample in samples)
+        usable(sample - line.slope * (launches.get(block, line.level) - line.level) for sample in samples)
         for block, samples in found.items()
     ]
-    return Corrected([block for block in blocks if block], error)
+    return Corrected([block for block in blocks if block], line.error)
+
+
+def _scatter(found: Mapping[int, Sequence[float]]) -> float:
+    medians = [statistics.median(samples) for samples in found.values()]
+    if len(medians) < 2:
+        return 0.0
+    with np.errstate(all="ignore"):
+        scatter = float(np.std(medians, ddof=1) / np.mean(medians))
+    return scatter if math.isfinite(scatter) else 0.0

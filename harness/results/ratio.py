@@ -7,14 +7,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import median
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES, Blocks, centre, many_samples, usable
+from harness.results.bootstrap import resampled_ends
+from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES, Blocks, centre, usable
 
 Verdict = Literal["same", "faster", "slower", "ambiguous"]
 VERDICTS: tuple[Verdict, ...] = ("same", "faster", "slower", "ambiguous")
@@ -24,16 +20,9 @@ ambiguous: it reaches over an edge of the band, or there are too few samples for
 BAND = 0.02
 """Equivalence band: ratios from 1 / (1 + BAND) to 1 + BAND are the same speed for all that anybody cares."""
 
-FEWEST_PAIRS = 8
-"""Blocks a side that are drawn in pairs: of fewer, pairs tell their own spread worse than sides do."""
-
 FEWEST_TO_CHOOSE = 8
 """Blocks of which one half chooses the fastest variant that the other judges: of fewer the choice would be
 chance."""
-
-_RESAMPLES = 2000
-_SEED = 20110913
-"""Any number, but always the same: one run file has one report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +52,15 @@ class Side:
     the ratio is to be net of launching.
 
     error: the standard error, in seconds, that all blocks share
-    (:class:`harness.results.launch_correction.Corrected`); of a net ratio that of the difference.
+    (:class:`harness.results.launch_correction.Corrected`); of a net ratio that of the difference. scatter:
+    the standard deviation from block to block as a share of the mean, by which another side is judged that
+    has one block only; 0 where the blocks themselves tell it.
     """
 
     blocks: Blocks
     error: float = 0.0
     launch: Blocks = ()
+    scatter: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -94,13 +86,21 @@ def compare(first: Side, second: Side, band: float = BAND, paired: bool = False)
     Raises:
         ValueError: if the band is below zero or not finite.
     """
-    errors = (first.error, second.error)
+    errors, scatters = (first.error, second.error), (first.scatter, second.scatter)
     if first.launch and second.launch:
         interval = net_ratio_interval(
-            first.blocks, first.launch, second.blocks, second.launch, paired=paired, errors=errors
+            first.blocks,
+            first.launch,
+            second.blocks,
+            second.launch,
+            paired=paired,
+            errors=errors,
+            scatters=scatters,
         )
     else:
-        interval = ratio_interval(first.blocks, second.blocks, paired=paired, errors=errors)
+        interval = ratio_interval(
+            first.blocks, second.blocks, paired=paired, errors=errors, scatters=scatters
+        )
     return Ratio(speed_ratio(first.seconds, second.seconds), interval, verdict(interval, band))
 
 
@@ -156,15 +156,20 @@ def ratio_interval(
     confidence: float = CONFIDENCE,
     paired: bool = False,
     errors: Sequence[float] = (),
+    scatters: Sequence[float] = (),
 ) -> Interval:
     """Bootstrap percentile interval of the first's speed over the second's, the ratio of their centres.
 
     Samples of one block a side are resampled one by one. Where there are more, whole blocks are resampled, so
     that what differs from context to context is in the interval. Where blocks, or samples fewer than
-    :func:`many_samples`, are resampled, it is widened for their small number: by t over z, and by the part of
-    the variance that resampling few loses (Davison and Hinkley, Bootstrap Methods, 3.8; Hesterberg, What
-    Teachers Should Know about the Bootstrap, 2015). A side of less than FEWEST_SAMPLES has no interval. The
+    :func:`many_samples`, are resampled, it is widened for their small number: by the part of each side's
+    variance that resampling few loses, and by t over z (Davison and Hinkley, Bootstrap Methods, 3.8;
+    Hesterberg, What Teachers Should Know about the Bootstrap, 2015), with the degrees of freedom by Welch and
+    Satterthwaite: the side that is less sure counts. A side of less than FEWEST_SAMPLES has no interval. The
     same samples always give the same interval.
+
+    A side of one block beside one of several does not tell how much it would differ in another. It is taken
+    to do so as the other does: by the other's of ``scatters``, or as its blocks say.
 
     ``paired`` says that the sides' first blocks were taken at the same time, and so their second: as many of
     both, and at least FEWEST_PAIRS, are drawn in pairs, so that what slows both at a time slows no ratio.
@@ -175,7 +180,7 @@ def ratio_interval(
     Raises:
         ValueError: if the confidence is not between 0 and 1.
     """
-    return _interval((first, second), lambda a, b: b / a, confidence, paired, errors)
+    return _interval((first, second), lambda a, b: b / a, confidence, paired, errors, scatters)
 
 
 def net_ratio_interval(
@@ -186,6 +191,7 @@ def net_ratio_interval(
     confidence: float = CONFIDENCE,
     paired: bool = False,
     errors: Sequence[float] = (),
+    scatters: Sequence[float] = (),
 ) -> Interval:
     """As :func:`ratio_interval`, of the ratio net of launch: centres less those of the launch clock.
 
@@ -194,7 +200,12 @@ def net_ratio_interval(
     """
     sides = (first, second, first_launch, second_launch)
     return _interval(
-        sides, lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch), confidence, paired, errors
+        sides,
+        lambda a, b, a_launch, b_launch: (b - b_launch) / (a - a_launch),
+        confidence,
+        paired,
+        errors,
+        scatters,
     )
 
 
@@ -226,83 +237,17 @@ def verdict(interval: Interval, band: float = BAND) -> Verdict:
     return "same" if 1 / (1 + band) <= interval.low and interval.high <= 1 + band else "ambiguous"
 
 
-_Floats = npt.NDArray[np.float64]
-
-
 def _interval(
     sides: Sequence[Blocks],
     ratio: Callable[..., Any],
     confidence: float,
     paired: bool,
     errors: Sequence[float],
+    scatters: Sequence[float],
 ) -> Interval:
-    """The interval of ``ratio`` of the sides' centres; the first two sides are those that are compared, and
-    the errors are theirs.
-    """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence {confidence!r}: it must lie between 0 and 1, such as 0.95")
     if min(sum(map(len, side)) for side in sides) < FEWEST_SAMPLES:
         return UNKNOWN
-    first, second = sides[:2]
-    draws = 1 if paired and len(first) == len(second) >= FEWEST_PAIRS else 2
-    with np.errstate(all="ignore"):
-        # What launching costs differs from context to context, and with it a case's time there: the two are
-        # drawn together.
-        centres = [_resampled_centres(side, place % draws) for place, side in enumerate(sides)]
-        for place, error in enumerate(errors):
-            centres[place] = centres[place] + error * _normal(place)
-        replicates = ratio(*centres)
-        estimate = float(ratio(*map(centre, sides)))
-    if not (np.isfinite(replicates).all() and (replicates > 0).all() and usable([estimate])):
-        return UNKNOWN
-    tail = (1 - confidence) / 2
-    # Deviations from the estimate are widened as logarithms: a ratio and its reciprocal are treated alike.
-    widening = _widening(sides[:draws], confidence)
-    deviations = widening * np.quantile(np.log(replicates / estimate), (tail, 1 - tail))
-    low, high = estimate * np.exp(deviations)
-    return Interval(float(low), float(high))
-
-
-def _widening(sides: Sequence[Blocks], confidence: float) -> float:
-    """The factor on the deviations for having resampled blocks or a few samples; 1 where samples enough."""
-    # scipy.stats has the same functions, and takes more than a second to import.
-    from scipy import special
-
-    counts = [len(side) for side in sides if len(side) > 1]
-    counts += [len(side[0]) for side in sides if len(side) == 1 and len(side[0]) < many_samples(confidence)]
-    if not counts:
-        return 1.0
-    tail = (1 - confidence) / 2
-    fewest, degrees = min(counts), sum(counts) - len(counts)
-    return float(special.stdtrit(degrees, tail) / special.ndtri(tail) * math.sqrt(fewest / (fewest - 1)))
-
-
-def _resampled_centres(side: Blocks, place: int) -> _Floats:
-    """Centres of the side resampled with replacement: of its blocks, or of the samples of its only one."""
-    if len(side) > 1:
-        medians = np.array([median(block) for block in side])
-        means: _Floats = _drawn(len(side), place) @ medians / len(side)
-        return means
-    values = np.sort(np.asarray(side[0], dtype=np.float64))
-    # A sample enters the median as often as it is drawn. A running total then finds the middle, or the middle
-    # two, without writing out any resample.
-    ends = np.cumsum(_drawn(values.size, place), axis=1)
-    lower = values[np.argmax(ends > (values.size - 1) // 2, axis=1)]
-    upper = values[np.argmax(ends > values.size // 2, axis=1)]
-    middle: _Floats = (lower + upper) / 2
-    return middle
-
-
-@lru_cache(maxsize=64)
-def _drawn(count: int, place: int) -> npt.NDArray[np.int64]:
-    """How often each of ``count`` units is drawn in each resample; another draw for another ``place``."""
-    rng = np.random.default_rng((_SEED, place))
-    return rng.multinomial(count, np.full(count, 1 / count), size=_RESAMPLES)
-
-
-@lru_cache(maxsize=2)
-def _normal(place: int) -> _Floats:
-    """A standard normal number for each resample, independent of what is drawn; other ones for another
-    ``place``.
-    """
-    return np.random.default_rng((_SEED, place, 1)).standard_normal(_RESAMPLES)
+    ends = resampled_ends(sides, ratio, confidence, paired, errors, scatters)
+    return Interval(*ends) if ends else UNKNOWN

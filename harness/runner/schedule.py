@@ -55,8 +55,9 @@ def trials(
     """All cases in the first round of the first process, then all in its next, and so on.
 
     The cases of one problem follow each other, so that whatever drifts meanwhile, minutes or milliseconds
-    long, meets all of them alike. Each round begins with another of them (A B C, B C A, C A B), as what was
-    measured just before may matter. The limits are spread over the round: they are held against all cases.
+    long, meets all of them alike. Each round begins with another of them (A B C, B C A, C A B, and then C B
+    A, B A C, A C B), as what was measured just before may matter: of any two each is first as often. The
+    limits are spread over the round: they are held against all cases.
 
     Args:
         cases: all of a run.
@@ -72,8 +73,16 @@ def trials(
             sides = [case for case in group if context < contexts_of(case, contexts)]
             if further:
                 sides = [case for case in sides if _is_measured_alone(case, contexts)]
-            first = number % max(1, len(sides))
-            yield from (Trial(case, process, number) for case in sides[first:] + sides[:first])
+            yield from (Trial(case, process, number) for case in _in_turn(sides, number // (1 + launches)))
+
+
+def _in_turn(sides: list[Case], turn: int) -> list[Case]:
+    """The sides in the order of that turn; backwards every other time that all have been first, so that it
+    is even for those that are left when some have been given up.
+    """
+    times, first = divmod(turn, max(1, len(sides)))
+    ordered = sides[::-1] if times % 2 else sides
+    return ordered[first:] + ordered[:first]
 
 
 def _spread(groups: Sequence[list[Case]]) -> list[list[Case]]:

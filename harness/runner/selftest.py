@@ -19,6 +19,7 @@ from harness.measure.budget import plain
 from harness.measure.source_cache import shared_folder
 from harness.results import ratio
 from harness.results import statistics as stats
+from harness.results.bootstrap import FEWEST_PAIRS
 from harness.results.launch_correction import Launches
 from harness.results.merge import merged_clock
 from harness.results.ratio import Side
@@ -30,7 +31,7 @@ from harness.runner.worker_process import Worker, WorkerFailed, finish_all
 from harness.suites.expand import expand
 from harness.suites.schema import Limits, Measure, ReductionBlock, Suite
 
-FEWEST_TO_HALVE = 2 * ratio.FEWEST_PAIRS
+FEWEST_TO_HALVE = 2 * FEWEST_PAIRS
 """Rounds of a case whose halves still are drawn in pairs."""
 _SEED = 20111121
 MOST_FALSE = 0.05

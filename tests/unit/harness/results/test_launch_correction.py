@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.problems import Empty
+from harness.problems import Empty, Reduction
 from harness.results.launch_correction import FEWEST_CONTEXTS, Launches
 from harness.results.ratio import ratio_interval
 from harness.results.record import Case, Record, Samples, Status
 from harness.results.statistics import centre
-from harness.variants.axes import LaunchVariant
+from harness.variants.axes import LaunchVariant, ReductionVariant
 
 LOW, HIGH = 1.4, 1.6
 """What launching takes in this context and that."""
@@ -107,6 +107,53 @@ def test_the_fewest_contexts_tell_more_of_launching_than_of_chance() -> None:
         plain.append(float(taken.mean()))
         found.append(centre(Launches([empty(list(map(float, costs)))]).corrected("cuda:0", clock).blocks))
     assert np.std(found) < 1.15 * np.std(plain)
+
+
+def test_few_contexts_follow_launching_as_the_other_cases_do() -> None:
+    """By the median of the slopes of those that have contexts enough; of another clock nothing is known."""
+    costs = [HIGH, LOW] * 8
+    of_all = [*costs, *[LOW] * 24, *[HIGH] * 8]
+    slopes = (0.5, 0.8, 0.7, -1.0, 4.0)
+    blocks = tuple(range(16))
+    cases = [
+        Record(
+            Case("cuda", 0, Reduction("sum", "int32", (size + 1,)), ReductionVariant()),
+            "ok",
+            clocks={"queue": Samples(tuple(3 + slope * cost for cost in costs), blocks=blocks)},
+        )
+        for size, slope in enumerate(slopes)
+    ]
+    clock = Samples((5 + 0.7 * HIGH, 5 + 0.7 * LOW), blocks=(0, 1))
+    found = Launches([empty(of_all), *cases]).corrected("cuda:0", clock)
+    level = float(np.mean(of_all))
+    assert [block[0] for block in found.blocks] == pytest.approx([5 + 0.7 * level] * 2)
+    assert found.error == pytest.approx(0.7 * np.std(of_all, ddof=1) / math.sqrt(len(of_all)))
+    assert found.scatter == pytest.approx(0.7 * 0.1 * math.sqrt(2) / (5 + 0.7 * 1.5), rel=1e-3)
+    for launches, name in (
+        (Launches([empty(of_all), *cases[1:]]), "queue"),
+        (Launches([empty(of_all), *cases]), "launch"),
+        (Launches([empty(of_all), *(replace(each, status="wrong") for each in cases)]), "queue"),
+    ):
+        left = launches.corrected("cuda:0", clock, name)
+        assert (left.blocks, left.error) == ([[clock.seconds[0]], [clock.seconds[1]]], 0.0)
+
+
+@pytest.mark.parametrize("contexts", [12, 14, 20, 40])
+def test_what_a_slope_of_few_contexts_is_unsure_of_is_in_the_interval(contexts: int) -> None:
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(400):
+        sides, errors = [], []
+        for _ in range(2):
+            costs = rng.choice([LOW, HIGH], 400)
+            taken = 4.0 + 0.6 * costs[:contexts] + rng.normal(0, 0.04, contexts)
+            clock = Samples(tuple(taken.tolist()), blocks=tuple(range(contexts)))
+            side = Launches([empty(costs.tolist())]).corrected("cuda:0", clock)
+            sides.append(side.blocks)
+            errors.append(side.error)
+        interval = ratio_interval(sides[0], sides[1], paired=True, errors=errors)
+        held += interval.low <= 1 <= interval.high
+    assert held / 400 >= 0.925
 
 
 def test_a_context_without_an_empty_kernel_keeps_its_samples() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.results.bootstrap import FEWEST_PAIRS
 from harness.results.ratio import (
     BAND,
-    FEWEST_PAIRS,
     UNKNOWN,
     VERDICTS,
     Interval,
     Ratio,
+    Side,
     Verdict,
     chosen_on_the_other_half,
+    compare,
     more_to_decide,
     net_ratio_interval,
     ratio_interval,
@@ -59,7 +62,8 @@ def test_interval_of_a_few_samples_against_a_constant() -> None:
 def test_interval_of_three_blocks_is_widened_by_t_with_two_degrees() -> None:
     # The mean of three blocks drawn from 1, 2 and 4 is 1 or 4 in one of 27 cases each, that of all 7 / 3: the
     # deviations from 6 / 7 are raised to the power of 4.3027 / 1.9600 * sqrt(3 / 2) = 2.6886.
-    interval = ratio_interval([[1.0] * 5, [2.0] * 5, [4.0] * 5], [[2.0] * 15])
+    # The other side, which is sure, has no part in the degrees.
+    interval = ratio_interval([[1.0] * 5, [2.0] * 5, [4.0] * 5], [[2.0] * 5] * 3)
     assert ends(interval) == pytest.approx((6 / 7 * (7 / 12) ** 2.6886, 6 / 7 * (7 / 3) ** 2.6886), rel=1e-4)
 
 
@@ -83,10 +87,10 @@ def test_interval_is_that_of_scipy() -> None:
 
 
 def test_each_block_counts_once_however_long() -> None:
-    interval = ratio_interval([[1.0] * 6], [[1.0] * 90, [3.0]])
+    interval = ratio_interval([[1.0] * 6] * 2, [[1.0] * 90, [3.0]])
     assert interval.low < 1
     assert interval.high > 3
-    assert interval == ratio_interval([[1.0] * 6], [[1.0], [3.0] * 90])
+    assert interval == ratio_interval([[1.0] * 6] * 2, [[1.0], [3.0] * 90])
 
 
 @pytest.mark.parametrize("short", [[], [[]], [[1.0] * 2], [[1.0], [1.0]]])
@@ -198,23 +202,26 @@ COMPARISONS = 400
 
 @cache
 def simulated(
-    processes: int, samples: int, between: float, within: float, speed: float = 1.0
+    processes: int, samples: int, between: float, within: float, speed: float = 1.0, others: int = 0
 ) -> list[Interval]:
     """Intervals of COMPARISONS simulated pairs whose true ratio is ``speed``.
 
     Log-normal noise with a slow tail, as timings have: of relative size ``between`` from process to process
-    and ``within`` from sample to sample.
+    and ``within`` from sample to sample. The second side is of so many ``others`` where they are not as many.
     """
     rng = np.random.default_rng(5)
 
-    def side(seconds: float) -> list[list[float]]:
+    def side(seconds: float, processes: int) -> list[list[float]]:
         process = rng.normal(0, between, (processes, 1))
         noise = rng.normal(0, within, (processes, samples))
         slow = rng.exponential(within, (processes, samples))
         block: list[list[float]] = (seconds * np.exp(process + noise + slow)).tolist()
         return block
 
-    return [ratio_interval(side(1e-5), side(1e-5 * speed), paired=True) for _ in range(COMPARISONS)]
+    return [
+        ratio_interval(side(1e-5, processes), side(1e-5 * speed, others or processes), paired=True)
+        for _ in range(COMPARISONS)
+    ]
 
 
 NOISES = [
@@ -246,6 +253,22 @@ def test_equal_sides_are_called_different_in_at_most_five_per_cent(
     verdicts = [verdict(interval) for interval in simulated(processes, samples, between, within)]
     false = verdicts.count("faster") + verdicts.count("slower")
     assert false / COMPARISONS <= 0.05
+
+
+@pytest.mark.parametrize(("few", "many"), [(1, 3), (1, 40), (3, 40), (4, 12), (6, 40), (11, 12), (12, 40)])
+def test_the_side_of_fewer_contexts_decides_how_sure_a_ratio_is(few: int, many: int) -> None:
+    intervals = simulated(few, 7, 0.02, 0.002, others=many)
+    covering = sum(interval.low <= 1 <= interval.high for interval in intervals)
+    assert covering / COMPARISONS >= 0.917
+
+
+def test_a_side_of_one_context_differs_as_the_other_did_before_it_was_corrected() -> None:
+    one, several = Side([[1.0, 1.001, 1.0]]), Side([[1.0], [1.001], [1.0], [0.999]])
+    raw = replace(several, scatter=0.05)
+    for first, second in ((one, raw), (raw, one)):
+        low, high = ends(compare(first, second).interval)
+        assert (low, high) == pytest.approx((math.exp(-0.16), math.exp(0.16)), rel=0.02), "3.18 of 5 %"
+    assert compare(one, several).verdict == "same"
 
 
 def test_equal_sides_with_little_noise_are_called_the_same() -> None:

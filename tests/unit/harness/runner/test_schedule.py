@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -128,3 +129,17 @@ def test_what_first_rounds_leave_of_the_time_is_shared_evenly() -> None:
     ]
     assert ends == [40.0, 70.0, 90.0]
     assert further_rounds_end(90.0, 95.0, 2) == 95.0
+
+
+@pytest.mark.parametrize("sides", [2, 3, 4, 5, 10])
+def test_of_any_two_sides_each_is_first_as_often_whatever_others_are_given_up(sides: int) -> None:
+    """With rounds of the empty kernel alone between them, which count as rounds, too."""
+    cases = [replace(case("opencl", "sum"), device=number) for number in range(sides)]
+    contexts = {each.device_key: 2 * sides for each in cases}
+    planned = list(trials(cases, 1, contexts, launches=4))
+    rounds = [
+        [trial.case for trial in planned if trial.round == number] for number in range(0, 10 * sides, 5)
+    ]
+    assert all(len(each) == sides for each in rounds)
+    for one, other in combinations(cases, 2):
+        assert sum(each.index(one) < each.index(other) for each in rounds) == sides
