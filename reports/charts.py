@@ -53,6 +53,8 @@ def ratio_panels(comparison: Comparison, cache: str) -> Panels:
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_ylim(ticks[0], ticks[-1])
+        # Where a panel has one of the sizes alone its dots lie beside their tick, which must be seen.
+        axes.set_xlim(-0.5, data["type"].nunique() - 0.5)
 
     legend = [*(Entry(size, colours[size], "o") for size in sizes)]
     legend.append(Entry("gross (queue), with its interval", SENTINEL, "o"))

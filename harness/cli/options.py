@@ -98,7 +98,7 @@ Backends = Annotated[
     ),
 ]
 Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
-Band = Annotated[float, typer.Option(help="Ratios within 1 +- this count as the same speed.")]
+Band = Annotated[float, typer.Option(help="Ratios from 1 / (1 + this) to 1 + this count as the same speed.")]
 Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
 ReportFolder = Annotated[
     Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)

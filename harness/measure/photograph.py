@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -74,13 +75,38 @@ def _read(path: Path) -> Array:
 
 def _pixels(path: Path) -> Array:
     """Grey or red, green and blue, with or without alpha, as the file has them; other colours converted."""
-    from PIL import Image
+    from PIL import Image, ImageOps
     from skimage.io import imread
 
     if _has_other_colours(path):
         with Image.open(path) as opened:
-            return np.asarray(opened.convert("RGB"))
-    return np.asarray(imread(path))
+            return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+    return _UPRIGHT[_orientation(path)](np.asarray(imread(path)))
+
+
+_UPRIGHT: dict[int, Callable[[Array], Array]] = {
+    1: lambda pixels: pixels,
+    2: np.fliplr,
+    3: lambda pixels: np.rot90(pixels, 2),
+    4: np.flipud,
+    5: lambda pixels: pixels.swapaxes(0, 1),
+    6: lambda pixels: np.rot90(pixels, -1),
+    7: lambda pixels: np.rot90(pixels, 2).swapaxes(0, 1),
+    8: np.rot90,
+}
+"""How a photograph is turned upright, by its Exif orientation: cameras keep rows as their sensor has them."""
+
+
+def _orientation(path: Path) -> int:
+    """The key of _UPRIGHT; 1 where the file tells none."""
+    from PIL import ExifTags, Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as opened:
+            told = opened.getexif().get(ExifTags.Base.Orientation, 1)
+    except UnidentifiedImageError:
+        return 1
+    return told if told in _UPRIGHT else 1
 
 
 def _has_other_colours(path: Path) -> bool:

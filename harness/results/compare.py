@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,8 +107,8 @@ def compare(a: Run, b: Run, band: float = BAND) -> RunComparison:
     return RunComparison(
         differences=_differences(a, b, both),
         matched=[_matched(*measured_a[case], *measured_b[case], band) for case in both],
-        only_a=[_alone(case, records_b) for case in measured_a if case not in measured_b],
-        only_b=[_alone(case, records_a) for case in measured_b if case not in measured_a],
+        only_a=_only(measured_a, measured_b, records_b),
+        only_b=_only(measured_b, measured_a, records_a),
         band=band,
     )
 
@@ -172,8 +172,17 @@ def _notes(a: Record, b: Record) -> Iterator[str]:
         if note := record.clocks["queue"].note:
             yield f"{name}: {note}"
     for key, what in (("source_hash", "kernel source"), ("result_location", "place of the result")):
-        if a.provenance.get(key) != b.provenance.get(key):
+        of_a, of_b = a.provenance.get(key), b.provenance.get(key)
+        if of_a is not None and of_b is not None and of_a != of_b:
             yield f"another {what}"
+
+
+def _only(mine: Iterable[Case], others: Container[Case], records: Mapping[Case, Record]) -> list[Alone]:
+    """What one run measured and the other did not. A limit that the other did not even try is not missing:
+    of those of a run before only the fastest is measured again.
+    """
+    tried = (case for case in mine if case.role != "limit" or case in records)
+    return [_alone(case, records) for case in tried if case not in others]
 
 
 def _alone(case: Case, other: Mapping[Case, Record]) -> Alone:

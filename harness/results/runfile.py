@@ -131,7 +131,7 @@ class RunWriter:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists() and self.path.stat().st_size:
-            raise FileExistsError(f"{self.path} holds a run already; resume it or name another file")
+            raise FileExistsError(f"{self.path} is not empty; resume it if it is a run, or name another file")
         is_new = not self.path.exists()
         # Unbuffered: what a full disk refused must not be written again when the file is closed.
         self._file: IO[bytes] = self.path.open("ab", buffering=0)
@@ -157,7 +157,8 @@ class RunWriter:
         run = run_of(path, data)
         if not is_plain or _benchmarks(path, data) is not None:
             raise ValueError(
-                f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed"
+                f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed: "
+                "unpack it first"
             )
         writer = cls.__new__(cls)
         writer.path, writer._file = path, path.open("r+b", buffering=0)

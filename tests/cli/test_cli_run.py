@@ -120,7 +120,7 @@ def test_finished_run_is_not_overwritten(harness: Harness) -> None:
     before = Path("my.jsonl").read_bytes()
     again = harness(*arguments)
     assert again.code == 2
-    assert "my.jsonl holds a run already" in again.err
+    assert "my.jsonl is not empty; resume it if it is a run" in again.err
     assert Path("my.jsonl").read_bytes() == before
 
 

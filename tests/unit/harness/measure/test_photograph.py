@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image, ImageOps
 from skimage.io import imsave
 from tifffile import imwrite
 
@@ -128,6 +128,23 @@ def test_other_colours_are_converted(tmp_path: Path, mode: str, name: str) -> No
         pytest.skip(f"this Pillow cannot read {mode} of {name}: {error}")
     image = source_image(_problem(8, 9, "uint8", 3), tmp_path / name)
     assert np.abs(image.astype(int) - [204, 51, 0]).max() < 12
+
+
+@pytest.mark.parametrize("orientation", [*range(1, 9), 9])
+@pytest.mark.parametrize("mode", ["RGB", "L", "CMYK"])
+def test_a_photograph_is_turned_upright(tmp_path: Path, mode: str, orientation: int) -> None:
+    rng = np.random.default_rng(2)
+    coarse = Image.fromarray(rng.integers(0, 256, (3, 5, 3), np.uint8)).resize((40, 24)).convert(mode)
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    path = tmp_path / "turned.jpg"
+    coarse.save(path, exif=exif, quality=100, subsampling=0)
+    with Image.open(path) as opened:
+        upright = np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
+    assert image_size(path) == upright.shape[:2]
+    height, width, _ = upright.shape
+    found = source_image(Laplace("four", "wrap", "laplacian", "uint8", height, width, 3), path)
+    assert found.astype(int) == pytest.approx(upright.reshape(found.shape).astype(int), abs=2)
 
 
 def test_where_zero_is_white_it_stays_white(tmp_path: Path) -> None:

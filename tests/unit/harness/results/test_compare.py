@@ -90,6 +90,22 @@ def test_case_that_b_no_longer_measures_says_why() -> None:
     assert [alone.why for alone in found.only_a] == ["wrong: 12 values differ", "no queue time"]
 
 
+def test_a_limit_that_the_other_run_knew_is_not_lost() -> None:
+    both = measured(1e-6)
+    swept, failed = limit("read", 4096, 1e12), replace(limit("read", 4096, 1e12), status="failed")
+    for runs in ((run_of(both, swept), run_of(both)), (run_of(both), run_of(both, swept))):
+        found = compare(*runs)
+        assert (found.only_a, found.only_b) == ([], [])
+    assert compare(run_of(both, swept), run_of(both, failed)).counts["lost"] == 1
+
+
+def test_a_source_that_one_run_does_not_name_is_no_other() -> None:
+    a, b = measured(1e-6, location="device"), measured(1e-6, location="device")
+    a.provenance["source_hash"] = "1"
+    (pair,) = one(a, b).matched
+    assert not pair.notes
+
+
 def test_of_a_case_measured_again_the_last_record_counts() -> None:
     (pair,) = compare(run_of(measured(1e-6), measured(2e-6)), run_of(measured(2e-6))).matched
     assert pair.verdict == "same"

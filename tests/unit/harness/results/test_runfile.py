@@ -63,7 +63,7 @@ def test_compressed_files_are_read_whatever_their_name(
 
 def test_a_run_is_not_overwritten(path: Path) -> None:
     before = path.read_bytes()
-    with pytest.raises(FileExistsError, match="resume it or name another file"):
+    with pytest.raises(FileExistsError, match="resume it if it is a run, or name another file"):
         RunWriter(path, ENVIRONMENT)
     assert path.read_bytes() == before
 
