@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from harness.results.statistics import Blocks, centre, many_samples, usable
+from harness.results.statistics import Blocks, centre, many_samples, scatter_of, usable
 
 FEWEST_PAIRS = 8
 """Blocks a side that are drawn in pairs: of fewer, pairs tell their own spread worse than sides do."""
@@ -63,7 +63,6 @@ def resampled_ends(
             centres[place] = centres[place] + error * _normal(place, "error")
         replicates = ratio(*centres)
         estimate = float(ratio(*middle))
-        own = [_own_variance(place, drawn, middle, ratio) for place in range(2)]
     if not (np.isfinite(replicates).all() and (replicates > 0).all() and usable([estimate])):
         return None
     tail = (1 - confidence) / 2
@@ -74,6 +73,7 @@ def resampled_ends(
         sure = [_Sure() if scatter else _sure_of(side, confidence) for side, scatter in of_both]
         # Where one side's spread is borrowed, both are the same few values'.
         most = max(len(first), len(second)) - 1 if any(borrowed) else math.inf
+        own = [_own_variance(place, drawn, middle, ratio) for place in range(2)]
         widening = _widening(own, sure, float(np.var(np.log(replicates))), tail, most)
     # Deviations from the estimate are widened as logarithms: a ratio and its reciprocal are treated alike.
     deviations = widening * np.quantile(np.log(replicates / estimate), (tail, 1 - tail))
@@ -86,21 +86,17 @@ def _own_variance(
 ) -> float:
     """How much of the logarithm's variance the side of that place brings, with what is taken off it."""
     alone = [drawn[at] if at % 2 == place else middle[at] for at in range(len(drawn))]
-    return float(np.var(np.log(ratio(*alone))))
+    with np.errstate(all="ignore"):
+        return float(np.var(np.log(ratio(*alone))))
 
 
 def _borrowed_scatters(first: Blocks, second: Blocks, scatters: Sequence[float]) -> list[float]:
     """For both sides the scatter of the other, where it has several blocks and this one a single one."""
     known = list(scatters) or [0.0, 0.0]
     return [
-        known[1 - place] or _scatter(other) if len(side) == 1 < len(other) else 0.0
+        known[1 - place] or scatter_of(other) if len(side) == 1 < len(other) else 0.0
         for place, (side, other) in enumerate(((first, second), (second, first)))
     ]
-
-
-def _scatter(side: Blocks) -> float:
-    medians = np.array([median(block) for block in side])
-    return float(np.std(medians, ddof=1) / np.mean(medians))
 
 
 def _sure_of(side: Blocks, confidence: float) -> _Sure:

@@ -18,7 +18,7 @@ import numpy as np
 
 from harness.problems import Empty
 from harness.results.record import Case, Record, Samples
-from harness.results.statistics import Blocks, by_block, usable
+from harness.results.statistics import Blocks, by_block, scatter_of, usable
 from harness.variants.axes import LaunchVariant
 
 FEWEST_CONTEXTS = 12
@@ -77,7 +77,7 @@ class Launches:
         launches = self._seconds.get(device_key, {})
         line = _line(found, launches) or _usual_line(launches, self._slopes.get((device_key, name)))
         corrected = _levelled(found, launches, line) if line else Corrected(list(found.values()))
-        return replace(corrected, scatter=_scatter(found))
+        return replace(corrected, scatter=scatter_of(list(found.values())))
 
     def _usual_slopes(self, records: Sequence[Record]) -> dict[tuple[str, str], float]:
         """By device and clock, where cases enough have contexts enough of their own."""
@@ -155,12 +155,3 @@ def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float
         for block, samples in found.items()
     ]
     return Corrected([block for block in blocks if block], line.error)
-
-
-def _scatter(found: Mapping[int, Sequence[float]]) -> float:
-    medians = [statistics.median(samples) for samples in found.values()]
-    if len(medians) < 2:
-        return 0.0
-    with np.errstate(all="ignore"):
-        scatter = float(np.std(medians, ddof=1) / np.mean(medians))
-    return scatter if math.isfinite(scatter) else 0.0

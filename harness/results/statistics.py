@@ -96,6 +96,18 @@ def centre(side: Blocks) -> float:
     return float(np.mean(medians)) if medians else math.nan
 
 
+def scatter_of(side: Blocks) -> float:
+    """The standard deviation of a side's blocks, by their medians, as a share of their mean; 0 of a single
+    block, and where what a file holds are no times of this world.
+    """
+    medians = [statistics.median(block) for block in side]
+    if len(medians) < 2:
+        return 0.0
+    with np.errstate(all="ignore"):
+        scatter = float(np.std(medians, ddof=1) / np.mean(medians))
+    return scatter if math.isfinite(scatter) else 0.0
+
+
 def many_samples(confidence: float = CONFIDENCE) -> int:
     """The fewest samples between whose ends the median lies with this confidence: 6 for 95 %.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from statistics import median
 
 from harness.results.compare import compare
+from harness.results.statistics import scatter_of
 from reports.controls import control_table
 from reports.ratios import BEST_LIBRARY as BEST
 from reports.ratios import comparisons
@@ -24,7 +26,7 @@ from tests.support.recorded import (
     table,
     where,
 )
-from tests.support.sequential import FROM_AN_EDGE, simulated
+from tests.support.sequential import FROM_AN_EDGE, SCATTER, simulated
 
 BEFORE, OTHER = "h200-quick-before", "h200-quick-other-host"
 LONG = "h200-quick-long-lead"
@@ -183,6 +185,8 @@ def looking_again() -> list[float]:
     """Simulated verdicts that are wrong, in per cent: on an edge, 0.2 points within; and what covers."""
     found = [simulated(off) for off in FROM_AN_EDGE]
     assert FROM_AN_EDGE[:2] == (0, 0.002)
+    rows = where(table(MAIN), purpose="compare", backend=OWN)
+    assert round(median(scatter_of(blocks) for blocks in rows["queue_blocks"]), 3) == SCATTER
     assert not any(each.wrong for off, each in zip(FROM_AN_EDGE, found, strict=True) if off >= 0.01)
     assert found[1].covering == min(each.covering for each in found)
     return [100 * found[0].wrong, 100 * found[1].wrong, *ends(100 * each.covering for each in found)]
