@@ -6,6 +6,7 @@ Use it as ``harness.load`` and ``harness.compare``.
 from __future__ import annotations
 
 import os
+import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -85,11 +86,14 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
 
     Raises:
         ValueError: if a file cannot be read or is no run file; names file, line and field.
+        TypeError: if what is given is no path.
     """
-    paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
+    if isinstance(runs, (str, bytes, os.PathLike)) or not isinstance(runs, Iterable):
+        runs = [runs]
+    paths = [_path(path) for path in runs]
     if not paths:
         raise ValueError("there is no run to load; give the path of at least one run file")
-    return pd.concat([records_table(load_run(Path(path))) for path in paths], ignore_index=True)
+    return pd.concat([records_table(load_run(path)) for path in paths], ignore_index=True)
 
 
 def compare(
@@ -165,6 +169,7 @@ def compare(
     Raises:
         ValueError: if something asked for is not valid or not there, or the file is no run file.
         FileExistsError: if ``run`` holds a run already.
+        harness.results.runfile.RunFileUnusable: if ``run`` cannot be written.
         harness.runner.device_lock.DeviceBusy: if another run measures on one of the devices.
 
     Warns:
@@ -197,11 +202,19 @@ def compare(
     if runs is not None:
         if run is not None or asked != Request():
             raise ValueError(f"{runs} is measured already; give nothing with it but band")
-        return _ratios(load_run(Path(runs)), band)
+        return _ratios(load_run(_path(runs)), band)
     plan = session.plan_run(asked.of_problems(problems) if problems.given else asked)
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl") if run is None else Path(run)
         return _ratios(session.measure(plan, path, "harness.compare", _told(progress)), band)
+
+
+def _path(run: object) -> Path:
+    if not isinstance(run, (str, os.PathLike)):
+        raise TypeError(
+            f"a run is given by the path of its file, text or os.PathLike, not {reprlib.repr(run)}"
+        )
+    return Path(run)
 
 
 def _require_one(runs: PathLike | None, suite: str | None, problems: Problems) -> None:

@@ -100,6 +100,14 @@ class DeviceInfo:
         """The compute capability whose PTX kernels may hold; 0 where they may hold none."""
         return self.compute_capability if self.takes_ptx else 0
 
+    def too_large(self, source_bytes: int) -> str | None:
+        """Why a source of so many bytes cannot be on it; None where it can."""
+        limit = self.max_allocation_bytes
+        is_larger = source_bytes > limit
+        return (
+            f"a source of {source_bytes} bytes is over the device's limit of {limit}" if is_larger else None
+        )
+
     def in_dialect(self, dialect: str) -> Self:
         """The device as kernels in this dialect see it."""
         return replace(self, takes_ptx=False, **self.portable) if dialect == "portable" else self

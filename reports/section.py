@@ -153,8 +153,7 @@ def _software(run: Run, devices: Sequence[Mapping[str, Any]]) -> str:
         f"commit {about['commit']}{', changed' * bool(about.get('dirty'))}" if about.get("commit") else ""
     )
     parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _day(run), commit)
-    torn = "the run file's last line was cut off and left out" if about.get("torn") else ""
-    return " · ".join(filter(None, (*parts, torn)))
+    return " · ".join(filter(None, (*parts, *run.lacks)))
 
 
 def _day(run: Run) -> str:

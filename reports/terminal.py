@@ -29,9 +29,17 @@ def conclusion(run: Run, band: float = BAND) -> list[str]:
     rows = frame(run)
     told = [f"{each.device}: {each.answer}" for each in headlines(rows, comparisons(rows, band))]
     if not set(rows[rows["status"] == "ok"]["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
-        ways = "; ".join(f"{name}: {REGISTRY[name].remedy}" for name in ("opencl", "cuda"))
-        told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get them: {ways}")
+        reasons = "; ".join(_absence(rows, name) for name in ("opencl", "cuda"))
+        told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. {reasons}")
     return [write.plain(" ".join(each.split())) for each in told]
+
+
+def _absence(rows: pd.DataFrame, name: str) -> str:
+    """Why nothing was measured by a backend: what its first record says, or else how to get it."""
+    tried = rows[(rows["backend"] == name) & (rows["reason"] != "")]
+    return (
+        f"{name}: {tried['reason'].iloc[0]}" if len(tried) else f"How to get {name}: {REGISTRY[name].remedy}"
+    )
 
 
 def terminal_table(run: Run, band: float = BAND) -> Table:

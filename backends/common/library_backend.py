@@ -57,9 +57,8 @@ class LibraryBackend(Backend):
             return "a library measures no limits here"
         if not isinstance(variant, LibraryVariant):
             return "a library has no variants"
-        limit = self.device.max_allocation_bytes
-        if problem.source_bytes > limit:
-            return f"a source of {problem.source_bytes} bytes is over the device's limit of {limit}"
+        if too_large := self.device.too_large(problem.source_bytes):
+            return too_large
         if isinstance(problem, Reduction):
             return self._lacks_accumulator(problem, variant) or self._lacks_reduction(problem, variant)
         return self._lacks_laplace(problem)

@@ -45,14 +45,25 @@ def export(
         if to not in FORMATS and Path(to).suffix not in by_ending:
             endings = f"or a file that ends in {', '.join(by_ending)}"
             raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
+        if to not in FORMATS:
+            _require_place(Path(to))
         write = FORMATS[to][1] if to in FORMATS else by_ending[Path(to).suffix]
         data = write(load_run(run_file))
-        if to in FORMATS:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(data)
-        else:
+        if to not in FORMATS:
             Path(to).write_bytes(data)
-            complain(f"written: {to}")
+    if to in FORMATS:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+    else:
+        complain(f"written: {to}")
+
+
+def _require_place(to: Path) -> None:
+    """Refuses a file to write that cannot be there."""
+    if not to.parent.is_dir():
+        raise ValueError(f"--to {to}: there is no folder {to.parent}; make it, or name another file")
+    if to.is_dir():
+        raise ValueError(f"--to {to}: it is a folder; name a file")
 
 
 def chart(
@@ -69,12 +80,11 @@ def chart(
 ) -> None:
     """Draw one chart of a run into a file, as for a paper: the first that fits of those that there are."""
     from harness.cli.terminal import complain, say
-    from harness.results.ratio import check_band
     from harness.results.runfile import load_run
     from reports.figures import write_ratio_chart
 
     with user_input():
-        check_band(band)
+        _require_place(to)
         drawn, others = write_ratio_chart(load_run(run_file), to, band, device, sides or "", cache or "")
     say(f"{what} chart: {to}: {drawn}")
     for other in others:

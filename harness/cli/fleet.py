@@ -90,8 +90,9 @@ def _folder(request: Request, resume: Path | None, new: Path | None) -> Iterator
 
 
 def _measured(where: Where, found: folder.Folder) -> list[DeviceRun]:
-    with _client(where, found) as (client, workers), Screen() as screen:
-        terms = Terms(where.workers or workers, WAIT_S if where.wait is None else where.wait)
+    wait_s = WAIT_S if where.wait is None else where.wait
+    with _client(where, found, wait_s) as (client, workers), Screen() as screen:
+        terms = Terms(where.workers or workers, wait_s)
         with user_input():
             fleet = Fleet(client, found, terms, screen)
         try:
@@ -113,10 +114,10 @@ def _further(path: Path) -> str:
 
 
 @contextmanager
-def _client(where: Where, found: folder.Folder) -> Iterator[tuple[Any, int]]:
+def _client(where: Where, found: folder.Folder, wait_s: float) -> Iterator[tuple[Any, int]]:
     """A client of the scheduler, or of the cluster made, and how many workers that has."""
-    if where.scheduler:
-        with cluster.client_of(where.scheduler) as client:
+    if where.scheduler is not None:
+        with cluster.client_of(where.scheduler, wait_s) as client:
             yield client, 1
     elif where.cluster == cluster.LOCAL:
         suite, _ = suite_of(found.asked())

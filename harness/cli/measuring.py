@@ -44,14 +44,19 @@ def run(
     report: ReportFolder = GENERATED,
     band: Band = DEFAULT_BAND,
     samples: Annotated[
-        int | None, typer.Option(min=3, max=MOST_SAMPLES, help="Samples a case, in place of the suite's.")
+        int | None,
+        typer.Option(**options.number(int, 3, MOST_SAMPLES), help="Samples a case, in place of the suite's."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the random data.")] = 1,
+    seed: Annotated[
+        int, typer.Option(**options.number(int, 0, 2**63 - 1), help="Seed of the random data.")
+    ] = 1,
     processes: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Fresh processes a case, in place of the suite's.")
+        int | None,
+        typer.Option(**options.number(int, 1, 99), help="Fresh processes a case, in place of the suite's."),
     ] = None,
     contexts: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Fresh contexts of a GPU a process, likewise.")
+        int | None,
+        typer.Option(**options.number(int, 1, 99), help="Fresh contexts of a GPU a process, likewise."),
     ] = None,
     budget: options.Budget = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
@@ -74,7 +79,6 @@ def run(
     from harness.cli import render
     from harness.cli.progress import measure
     from harness.cli.terminal import complain
-    from harness.results.ratio import check_band
     from harness.runner.plan import Request
     from harness.runner.session import gone_since, plan_resumed, plan_run
     from harness.suites.adhoc import Problems
@@ -102,7 +106,6 @@ def run(
         budget=budget,
     )
     with user_input():
-        check_band(band)
         typed = _typed(context)
         others = typed - {"--resume", "--report", "--band", "--dry-run", "--json", *_OF_FLEETS}
         if resume and others:
@@ -157,6 +160,14 @@ def _is_fleet(typed: set[str], resume: Path | None) -> bool:
         raise ValueError(f"{', '.join(sorted(others))}: of a fleet only; give --scheduler or --cluster")
     if is_fleet and "--dry-run" in typed:
         raise ValueError("--dry-run lists the cases of this machine; leave --scheduler and --cluster out")
+    if resume and resume.is_dir():
+        from harness.fleet import folder
+
+        if not folder.is_fleet(resume):
+            raise ValueError(
+                f"{resume} is a folder without a fleet's run, which has {folder.NAME}; "
+                "give the file of a run, or the folder of a fleet's"
+            )
     if resume and resume.is_dir() != is_fleet:
         what = (
             "the folder of a fleet: add --scheduler or --cluster"
@@ -195,10 +206,11 @@ def selftest(
     ] = None,
     *,
     comparisons: Annotated[
-        int, typer.Option(min=1, max=MOST_SAMPLES, help="At least so many a device.")
+        int, typer.Option(**options.number(int, 1, MOST_SAMPLES), help="At least so many a device.")
     ] = 200,
     processes: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Fresh processes a comparison: 5 where not given.")
+        int | None,
+        typer.Option(**options.number(int, 1, 99), help="Fresh processes a comparison: 5 where not given."),
     ] = None,
     backend: Backends = None,
     device: Devices = None,

@@ -16,6 +16,8 @@ GENERATED = Path("reports/generated")
 """Where runs and reports go unless told otherwise, below the current folder."""
 DEFAULT_BAND = 0.02
 """As :data:`harness.results.ratio.BAND`, which is not worth importing NumPy for whatever is asked."""
+MOST_BAND = 0.5
+"""As :data:`harness.results.ratio.MOST_BAND`, likewise."""
 MOST_SAMPLES, MOST_SECONDS = 1_000_000, 7 * 24 * 3600
 """As in :mod:`harness.suites.schema`, likewise."""
 
@@ -80,11 +82,27 @@ def among(what: str, names: Iterable[str], metavar: str, text: str = "") -> dict
     }
 
 
-def finite(value: float | None) -> float | None:
-    """A callback for a number: NaN is within every range."""
-    if value is not None and math.isnan(value):
-        raise typer.BadParameter("nan is no number")
-    return value
+def number(
+    kind: type[int] | type[float], least: float, most: float = math.inf, metavar: str = "N"
+) -> dict[str, Any]:
+    """What typer needs of an option whose value is a number: its range is in the help, and a mistake names
+    the value, too, which typer's own messages do not.
+    """
+    what = "a whole number" if kind is int else "a number"
+    is_bounded = most < math.inf
+    allowed = f"{what} from {least} to {most}" if is_bounded else f"{what} of at least {least}"
+
+    def read(text: Any) -> int | float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        # NaN is within no range.
+        if not least <= value <= most:
+            raise typer.BadParameter(f"{text!r} is not {allowed}")
+        return value
+
+    return {"parser": read, "metavar": f"{metavar} [{f'{least}..{most}' if is_bounded else f'>={least}'}]"}
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -98,7 +116,13 @@ Backends = Annotated[
     ),
 ]
 Devices = Annotated[list[str] | None, typer.Option("--device", metavar="TEXT", help=_DEVICE_HELP)]
-Band = Annotated[float, typer.Option(help="Ratios from 1 / (1 + this) to 1 + this count as the same speed.")]
+Band = Annotated[
+    float,
+    typer.Option(
+        **number(float, 0, MOST_BAND, "SHARE"),
+        help="Ratios from 1 / (1 + this) to 1 + this count as the same speed.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
 ReportFolder = Annotated[
     Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)
@@ -112,10 +136,7 @@ NewRun = Annotated[
 Budget = Annotated[
     float | None,
     typer.Option(
-        min=1,
-        max=MOST_SECONDS,
-        callback=finite,
-        metavar="SECONDS",
+        **number(float, 1, MOST_SECONDS, "SECONDS"),
         help="Time to measure all cases in, in place of the suite's a case.",
     ),
 ]
@@ -139,8 +160,7 @@ Cluster = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(
-        min=1,
-        metavar="N",
+        **number(int, 1),
         help="Begin when so many workers are there: 1, or the file's.",
         rich_help_panel=_FLEET,
     ),
@@ -148,10 +168,7 @@ Workers = Annotated[
 Wait = Annotated[
     float | None,
     typer.Option(
-        min=0,
-        max=MOST_SECONDS,
-        callback=finite,
-        metavar="SECONDS",
+        **number(float, 0, MOST_SECONDS, "SECONDS"),
         help="For workers, and for a device that was lost: 60 where not given.",
         rich_help_panel=_FLEET,
     ),
@@ -197,7 +214,14 @@ Outputs = Annotated[
 ]
 Channels = Annotated[
     list[int] | None,
-    typer.Option("--channels", metavar="N", help="Of an image: 1 where not given.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--channels",
+        # What is no number is told as an unknown one is: with what there is.
+        parser=lambda text: int(text) if str(text).isdecimal() else text,
+        metavar="N",
+        help="Of an image: 1 where not given.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 Caches = Annotated[
     list[str] | None,

@@ -19,7 +19,7 @@ from harness.cli.mistakes import MistakeError
 from harness.cli.terminal import complain, console
 from harness.explain import going_on
 from harness.results.record import Case, Record
-from harness.results.runfile import Run
+from harness.results.runfile import Run, RunFileUnusable
 from harness.runner import session
 from harness.runner.device_lock import DeviceBusy, LockUnusable
 from harness.runner.plan import RunPlan
@@ -35,7 +35,7 @@ def measure(plan: RunPlan, path: Path, resuming: bool) -> Run:
             if resuming:
                 return session.resume(plan, path, watcher)
             return session.measure(plan, path, shlex.join(["harness", *sys.argv[1:]]), watcher)
-    except (FileExistsError, DeviceBusy, LockUnusable) as error:
+    except (FileExistsError, RunFileUnusable, DeviceBusy, LockUnusable) as error:
         raise MistakeError(str(error)) from error
     except (KeyboardInterrupt, Ended):
         if path.exists():

@@ -37,13 +37,11 @@ def report(
     With --study the figures and tables of a published study are redone from all of the runs together.
     """
     from harness.cli.terminal import say
-    from harness.results.ratio import check_band
     from harness.results.runfile import load_run
     from reports import write_report
     from reports.compiled import load as load_compiled
 
     with user_input():
-        check_band(band)
         loaded = [load_run(path) for path in runs]
         targets = [target for path in compiled or () for target in load_compiled(path)]
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,15 @@
-"""Standard output and error where they are closed or full: told on the other one, and never a success."""
+"""Standard output and error where they are closed or full: told on the other one, and never a success.
+
+A reader that has gone, as `head` does, wants no more: nothing is told, and nothing else changes.
+"""
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import IO, Any
 
 _NAMES = {"stdout": "standard output", "stderr": "standard error"}
 
@@ -15,19 +17,26 @@ _NAMES = {"stdout": "standard output", "stderr": "standard error"}
 class Remembered:
     """A stream that remembers the first error of writing to it; whoever wrote is told, too."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: IO[Any], of: Remembered | None = None) -> None:
         self.stream = stream
         self.error: OSError | None = None
+        self._of = of or self
 
-    def write(self, text: str) -> int:
+    def write(self, text: Any) -> int:
         """As the stream's."""
         with self._remembering():
             return self.stream.write(text)
+        return len(text)
 
     def flush(self) -> None:
         """As the stream's."""
         with self._remembering():
             self.stream.flush()
+
+    @property
+    def buffer(self) -> Remembered:
+        """The stream's own, for bytes: what it cannot write is this stream's error, too."""
+        return Remembered(self.stream.buffer, self)  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -36,8 +45,10 @@ class Remembered:
     def _remembering(self) -> Iterator[None]:
         try:
             yield
+        except BrokenPipeError:
+            self._of.give_up()
         except OSError as error:
-            self.error = self.error or error
+            self._of.error = self._of.error or error
             raise
 
     def give_up(self) -> None:
@@ -81,9 +92,7 @@ def tell_broken(streams: Mapping[str, Remembered]) -> bool:
             stream.flush()
     broken = {name: stream.error for name, stream in streams.items() if stream.error}
     for name, error in broken.items():
-        # Who has closed a pipe, as `head` does, knows.
-        if error.errno != errno.EPIPE:
-            _tell(name, error.strerror or str(error))
+        _tell(name, error.strerror or str(error))
     for stream in streams.values():
         if stream.error:
             stream.give_up()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +20,10 @@ QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.system-
 """Dask's settings for a worker that is not to disturb what it measures: its profiler would wake it a hundred
 times a second, its monitor twice.
 """
+REACH_S = 5.0
+"""Seconds for which a scheduler's address is tried: where nobody listens, nobody will."""
 CONNECT_S = 30.0
-"""Seconds that a scheduler may take to answer."""
+"""Seconds that a scheduler that was reached may take to answer: it may be busy."""
 
 
 class Description(BaseModel):
@@ -66,16 +69,18 @@ def _require() -> None:
 
 
 @contextmanager
-def client_of(scheduler: str) -> Iterator[Any]:
+def client_of(scheduler: str, wait_s: float) -> Iterator[Any]:
     """A client of the scheduler at an address, which stays.
 
     Raises:
-        FleetError: if nobody answers there.
+        FleetError: if none answers there within ``wait_s`` seconds, or fewer (REACH_S, CONNECT_S).
     """
     _require()
     from distributed import Client
 
     try:
+        # First: a Client that cannot connect would be in the way of the command's end.
+        asyncio.run(_ask(scheduler, max(wait_s, 1.0)))
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise FleetError(
@@ -84,6 +89,45 @@ def client_of(scheduler: str) -> Iterator[Any]:
         ) from error
     with _closing(client):
         yield client
+
+
+async def _ask(address: str, wait_s: float) -> None:
+    """Asks who listens at an address.
+
+    Raises:
+        ValueError: if no scheduler answers in time; says why.
+    """
+    seconds = min(CONNECT_S, wait_s)
+    try:
+        async with asyncio.timeout(seconds):
+            kind = await _kind(address, min(REACH_S, seconds / 2))
+    except TimeoutError as error:
+        raise ValueError(f"whoever listens there gives no answer within {seconds:g} s") from error
+    except MemoryError as error:
+        # Text of another protocol is read as the length of a message.
+        raise ValueError("whoever listens there does not speak Dask's protocol") from error
+    except Exception as error:
+        # Of many types: each transport of Dask's has its own, around what the system says.
+        raise ValueError(str(_innermost(error))) from error
+    if kind != "Scheduler":
+        raise ValueError(f"that is a {kind}'s address")
+
+
+def _innermost(error: BaseException) -> BaseException:
+    return _innermost(error.__cause__) if error.__cause__ else error
+
+
+async def _kind(address: str, reach_s: float) -> Any:
+    """What a process of Dask's is, as it says."""
+    from distributed.comm import connect
+    from distributed.core import send_recv
+    from distributed.security import Security
+
+    comm = await connect(address, timeout=reach_s, **Security().get_connection_args("client"))
+    try:
+        return (await send_recv(comm, op="identity"))["type"]
+    finally:
+        comm.abort()
 
 
 @contextmanager

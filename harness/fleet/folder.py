@@ -112,9 +112,13 @@ def begun(path: Path, request: Request, text: str, command: str) -> Iterator[Fol
 
     Raises:
         FileExistsError: if a fleet's run is there already.
+        ValueError: if no folder can be there.
         FleetError: if another process writes to it.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be a fleet's folder: {error.strerror}; name another") from error
     with _locked(path):
         if is_fleet(path):
             raise FileExistsError(f"{path} holds a fleet's run already; resume it or name another folder")

@@ -74,11 +74,8 @@ def _violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[
     needs_float64 = problem.needs_float64 if isinstance(problem, Reduction) else dtype == "float64"
     if needs_float64 and not device.float64:
         found.append("the device has no float64 arithmetic")
-    if problem.source_bytes > device.max_allocation_bytes:
-        found.append(
-            f"a source of {problem.source_bytes} bytes is over the device's limit of "
-            f"{device.max_allocation_bytes}"
-        )
+    if too_large := device.too_large(problem.source_bytes):
+        found.append(too_large)
     if isinstance(variant, _HINTED) and isinstance(problem, (Reduction, Laplace, Bandwidth)):
         vector_bytes = variant.vector_width * problem.element.itemsize
         reasons = HINTS[variant.cache_hint].violations(vector_bytes, problem.dtype, device)

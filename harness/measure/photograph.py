@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -63,10 +64,19 @@ def _photograph(path: Path | None) -> Array:
 
 
 def _read(path: Path) -> Array:
+    from PIL.Image import MAX_IMAGE_PIXELS, DecompressionBombError, DecompressionBombWarning
+
     if not path.is_file():
-        raise ImageError(f"image {path}: there is no such file")
+        what = "it is a folder, a pipe or a device" if path.exists() else "there is no such file"
+        raise ImageError(f"image {path}: {what}; give a photograph's file")
     try:
-        return _pixels(path)
+        with warnings.catch_warnings():
+            # Of half the pixels that are refused.
+            warnings.simplefilter("ignore", DecompressionBombWarning)
+            return _pixels(path)
+    except DecompressionBombError as error:
+        most = 2 * (MAX_IMAGE_PIXELS or 0)
+        raise ImageError(f"image {path}: it has more than {most} pixels; give a smaller one") from error
     except Exception as error:
         # Each of the readers behind imread has error types of its own; whatever it is, this is no photograph.
         why = str(error).partition("\n")[0] or type(error).__name__
@@ -128,6 +138,10 @@ def _has_other_colours(path: Path) -> bool:
 
 
 def _as_rgb(raw: Array, name: str) -> Array:
+    if raw.ndim == 4 and len(raw) > 1:
+        raise ImageError(f"image {name}: it holds {len(raw)} images, as an animation does; save one of them")
+    # A GIF is an animation, though of one image.
+    raw = raw[0] if raw.ndim == 4 else raw
     image = raw[:, :, None] if raw.ndim == 2 else raw
     if image.ndim != 3 or image.shape[2] not in (1, 2, 3, 4) or image.size == 0:
         raise ImageError(

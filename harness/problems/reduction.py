@@ -162,7 +162,9 @@ class Reduction(ProblemBase):
 
     def finish(self, raw: Array) -> Any:
         """Merges ``raw``, partial results in an array of :attr:`partial_dtype`, into the answer."""
-        merged = {name: ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()}
+        # What overflows tells by its value.
+        with np.errstate(over="ignore", invalid="ignore"):
+            merged = {name: ufunc.reduce(raw[name]) for name, ufunc in self.parts.combine.items()}
         for place, name in self.parts.places.items():
             if self.is_keyed:
                 is_highest = self.parts.combine[name] is np.maximum

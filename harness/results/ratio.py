@@ -19,6 +19,8 @@ ambiguous: it reaches over an edge of the band, or there are too few samples for
 
 BAND = 0.02
 """Equivalence band: ratios from 1 / (1 + BAND) to 1 + BAND are the same speed for all that anybody cares."""
+MOST_BAND = 0.5
+"""The widest that is one: whoever gives 2 means 2 %."""
 
 FEWEST_TO_CHOOSE = 8
 """Blocks of which one half chooses the fastest variant that the other judges: of fewer the choice would be
@@ -213,10 +215,10 @@ def check_band(band: float) -> None:
     """Refuses what is no equivalence band.
 
     Raises:
-        ValueError: if it is below zero or not finite.
+        ValueError: if it is no number from 0 to MOST_BAND.
     """
-    if not (math.isfinite(band) and band >= 0):
-        raise ValueError(f"equivalence band {band!r}: it must be a share of one, such as 0.02 for 2 %")
+    if not 0 <= band <= MOST_BAND:
+        raise ValueError(f"equivalence band {band!r}: give a share from 0 to {MOST_BAND}, as 0.02 for 2 %")
 
 
 def verdict(interval: Interval, band: float = BAND) -> Verdict:

@@ -29,6 +29,8 @@ from harness.results.schema import check_benchmarks, read
 
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
 """What opens a compressed file, by the file's first bytes."""
+_COMPRESSED = (".gz", ".xz")
+"""How such files are named."""
 
 MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
 """Names in the environment the most bytes that a run file may hold, decompressed."""
@@ -54,6 +56,21 @@ class Run:
     images: list[dict[str, Any]]
     path: Path | None = None
     trials: list[Record] = field(default_factory=list)
+
+    @property
+    def lacks(self) -> list[str]:
+        """What is not in the file as the run was ended before, or the file cut: a sentence each.
+
+        Files of earlier versions do not say how many cases their runs had.
+        """
+        told = []
+        cases = self.environment.get("cases") or 0
+        if left := max(0, cases - len(self.records)):
+            how = f" ({going_on(self.path)})" if self.path else ""
+            told.append(f"the run was ended before its last case: {left} of {cases} have no record{how}")
+        if self.environment.get("torn"):
+            told.append("the run file's last line was cut off and left out")
+        return told
 
 
 def load_run(path: Path | str) -> Run:
@@ -106,6 +123,10 @@ _MOST_OF_FIRST_LINE = 2**24
 """Bytes."""
 
 
+class RunFileUnusable(OSError):
+    """A run file that can neither be begun nor gone on with; the message says which, why and what to do."""
+
+
 class Writer(Protocol):
     """Takes the lines of a run as they are made."""
 
@@ -123,18 +144,29 @@ class RunWriter:
 
     Raises:
         FileExistsError: if ``path`` holds anything already.
+        RunFileUnusable: if no run file can be there.
         OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
             before it stand; of a first line no file is left.
     """
 
     def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if self.path.exists() and self.path.stat().st_size:
-            raise FileExistsError(f"{self.path} is not empty; resume it if it is a run, or name another file")
-        is_new = not self.path.exists()
-        # Unbuffered: what a full disk refused must not be written again when the file is closed.
-        self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        if self.path.suffix.lower() in _COMPRESSED:
+            raise RunFileUnusable(
+                f"{self.path}: a run file is plain text while it is written; name it "
+                f"{self.path.with_suffix('')}, and compress it afterwards"
+            )
+        with _usable(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            is_new = not self.path.exists()
+            if not is_new and not self.path.is_file():
+                raise RunFileUnusable(f"{self.path} is a folder, a pipe or a device; name another file")
+            if not is_new and self.path.stat().st_size:
+                raise FileExistsError(
+                    f"{self.path} is not empty; resume it if it is a run, or name another file"
+                )
+            # Unbuffered: what a full disk refused must not be written again when the file is closed.
+            self._file: IO[bytes] = self.path.open("ab", buffering=0)
         try:
             self._append({**environment, "type": "environment", "format": FORMAT})
         except BaseException:
@@ -149,19 +181,20 @@ class RunWriter:
         one a case and process.
 
         Raises:
-            OSError: if the file cannot be read or written.
-            ValueError: as :func:`load_run`, or if the file is not a plain run file.
+            RunFileUnusable: if the file cannot be written, or is not a plain run file.
+            ValueError: as :func:`load_run`.
         """
         path = Path(path)
         data, is_plain = _content(path)
         run = run_of(path, data)
         if not is_plain or _benchmarks(path, data) is not None:
-            raise ValueError(
+            raise RunFileUnusable(
                 f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed: "
                 "unpack it first"
             )
         writer = cls.__new__(cls)
-        writer.path, writer._file = path, path.open("r+b", buffering=0)
+        with _usable(path):
+            writer.path, writer._file = path, path.open("r+b", buffering=0)
         end = data.rfind(b"\n") + 1 if run.environment.get("torn") else len(data)
         writer._file.truncate(end)
         writer._file.seek(end)
@@ -198,6 +231,18 @@ class RunWriter:
         except OSError as error:
             how = f"{error.strerror}; make room, then {going_on(self.path)}"
             raise OSError(error.errno, how, str(self.path)) from error
+
+
+@contextmanager
+def _usable(path: Path) -> Iterator[None]:
+    """Around what opens a run file to write: its errors say what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        why = f"{error.strerror}: {error.filename}" if error.filename != str(path) else error.strerror
+        raise RunFileUnusable(f"{path} cannot be written ({why}); name another file") from error
 
 
 def strict_json(data: Any) -> str:
@@ -289,6 +334,9 @@ def _parsed(text: bytes) -> Any:
         raise ValueError(f"it is longer than {most} bytes, a quarter of {MAX_BYTES}")
     try:
         return json.loads(text.decode())
+    except json.JSONDecodeError as error:
+        # Its own message counts lines, too, from where it was asked to begin.
+        raise ValueError(f"{error.msg} (character {error.pos + 1})") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -93,6 +93,7 @@ class _Environment(_Line):
     nvml: str | Annotated[list[dict[str, _Told]], _FEW] | None = None
     request: _Request | None = None
     options: _Options | None = None
+    cases: Count | None = None
     fleet: _Fleet | None = None
 
 

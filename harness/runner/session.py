@@ -293,6 +293,7 @@ def environment_of(plan: RunPlan, command: str) -> dict[str, Any]:
         **describe(plan.request.suite, command, plan.devices, plan.missing),
         "request": asdict(from_anywhere(plan.request)),
         "options": _options(plan),
+        "cases": len(plan.cases),
         "suite_content": resuming.suite_content(plan.text),
         "image_sha256": resuming.image_hash(plan.request.photograph),
     }

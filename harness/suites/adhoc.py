@@ -17,7 +17,8 @@ MEASURE: Final = {"gpu_contexts_s": 120.0, "reference_limit_bytes": 0}
 """How long to measure: as the suite quick does, but for these. One block needs less time in all, and what is
 asked for by name is measured on the reference backend too."""
 
-_SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
+_SIDE = "[1-9][0-9]{0,17}"
+_SHAPE, _SIZE = re.compile(f"{_SIDE}(x{_SIDE})*"), re.compile(f"{_SIDE}x{_SIDE}")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_IN_A_NAME = 3
 _REDUCTION = {"op": "ops", "dtype": "dtypes", "shape": "shapes", "cache": "caches", "variant": "variants"}
@@ -82,7 +83,7 @@ def adhoc_suite(problems: Problems, image_size: tuple[int, int] | None = None) -
     kind = _kind(problems)
     options = _REDUCTION if kind == "reduction" else _LAPLACE
     asked: dict[str, Any] = asdict(problems)
-    asked["shape"] = [_shape(text) for text in problems.shape]
+    asked["shape"] = [_shape(text, kind) for text in problems.shape]
     asked["variant"] = _variants(problems.variant)
     if image_size is not None:
         if kind != "laplace" or problems.shape:
@@ -109,9 +110,11 @@ def _kind(problems: Problems) -> str:
     return kind
 
 
-def _shape(text: str) -> list[int]:
+def _shape(text: str, kind: str) -> list[int]:
+    if kind == "laplace" and not _SIZE.fullmatch(text):
+        raise SuiteError(f"--shape: {text!r} is no size of an image; give width and height, as in 3000x2000")
     if not _SHAPE.fullmatch(text):
-        raise SuiteError(f"--shape: {text!r} is no shape; give numbers of elements, as in 3000x2000")
+        raise SuiteError(f"--shape: {text!r} is no shape; give numbers above 0, as in 3000x2000")
     return [int(number) for number in text.split("x")]
 
 

@@ -118,10 +118,13 @@ def measured_by_default(
 
 
 def _matches(device: DeviceInfo, pattern: str) -> bool:
-    wanted = pattern.casefold()
+    wanted = pattern.strip().casefold()
     exact = wanted in (device.key, device.physical.casefold(), device.kind)
-    # A key is exact: "opencl:1" must not also choose "opencl:10", nor a name that happens to hold it.
-    return exact or any(wanted in text.casefold() for text in (device.name, device.platform))
+    # A key is exact: "opencl:1" must not also choose "opencl:10", nor a name that happens to hold it. What is
+    # empty is part of every name, and names none.
+    return bool(wanted) and (
+        exact or any(wanted in text.casefold() for text in (device.name, device.platform))
+    )
 
 
 def skip_reason(case: Case, device: DeviceInfo, suite: Suite) -> str | None:
@@ -135,7 +138,7 @@ def skip_reason(case: Case, device: DeviceInfo, suite: Suite) -> str | None:
         )
     if _has_own_kernels(device):
         return "; ".join(violations(case.variant, case.problem, device)) or None
-    return None
+    return device.too_large(case.problem.source_bytes)
 
 
 def _has_own_kernels(device: DeviceInfo) -> bool:

@@ -66,6 +66,9 @@ class SuiteError(ValueError):
     """A suite that does not exist or is not valid; the message names file, key and what is allowed."""
 
 
+_AXIS = "give an axis and its value, as in vector_width=4"
+
+
 def _choices(kind: str) -> PlainValidator:
     """Reads an entry of ``variants`` of a block of this ``kind``."""
 
@@ -73,12 +76,14 @@ def _choices(kind: str) -> PlainValidator:
         if value in (DEFAULT, PORTABLE):
             return cast(Choice, value)
         if isinstance(value, dict):
+            if value.get("kind", kind) != kind:
+                raise ValueError(unknown("kind", value["kind"], [kind]))
+            if not value.keys() - {"kind"}:
+                raise ValueError(f"it names no axis; {_AXIS}, or {DEFAULT!r}")
             return (variant_from_json({**value, "kind": kind}),)
         ladders = [name for name, ladder in LADDERS.items() if ladder.kind == kind]
         if value not in ladders:
-            raise ValueError(
-                unknown("variant", value, [DEFAULT, PORTABLE, *ladders]) + "; or a table of axes"
-            )
+            raise ValueError(f"{unknown('variant', value, [DEFAULT, PORTABLE, *ladders])}; or {_AXIS}")
         return LADDERS[value].rungs
 
     return PlainValidator(read)

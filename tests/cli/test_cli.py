@@ -169,6 +169,10 @@ def test_doctors_exit_code(harness: Harness, monkeypatch: pytest.MonkeyPatch, st
         (["run", "--budget", "inf"], "--budget"),
         (["run", "--samples", "1" + "0" * 30], "--samples"),
         (["run", "--seed", "1" + "0" * 30], "--seed"),
+        (["run", "--contexts", "-1"], "'--contexts': '-1' is not a whole number from 1 to 99"),
+        (["run", "--processes", "two"], "'--processes': 'two' is not a whole number from 1 to 99"),
+        (["run", "--budget", "0"], "'--budget': '0' is not a number from 1 to 604800"),
+        (["run", "--cluster", "local", "--workers", "0"], "'0' is not a whole number of at least 1"),
         (["selftest", "--comparisons", "1" + "0" * 30], "--comparisons"),
         (["report"], "RUN"),
         (["report", "none.jsonl", "--study", "yan"], "study 'yan' is unknown; allowed are yan2011"),
@@ -218,6 +222,7 @@ def test_the_command_and_the_modules_have_the_same_numbers() -> None:
     from harness.suites import schema
 
     assert options.DEFAULT_BAND == ratio.BAND
+    assert options.MOST_BAND == ratio.MOST_BAND
     assert (options.MOST_SAMPLES, options.MOST_SECONDS) == (schema.MOST_SAMPLES, schema.MOST_SECONDS)
 
 
@@ -258,9 +263,12 @@ def test_a_stream_that_cannot_be_written_is_named_on_the_other(
     assert done.stdout + done.stderr == told
 
 
-def test_a_reader_that_has_gone_is_told_nothing() -> None:
-    done = _shell("harness list --json | true")
-    assert done.stderr == ""
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(("command", "code"), [("list --json", 0), ("--help", 0), ("report x 2>&1", 2)])
+def test_a_reader_that_has_gone_changes_nothing(command: str, code: int, unbuffered: str) -> None:
+    line = f"{{ sleep 0.5; harness {command}; echo $? >&3; }} | true"
+    done = _shell(f"export PYTHONUNBUFFERED={unbuffered}; exec 3>&1; {line}")
+    assert (done.stdout, done.stderr) == (f"{code}\n", "")
 
 
 def test_a_lock_that_cannot_be_held_is_a_mistake(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

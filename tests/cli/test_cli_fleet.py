@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from harness.fleet import cluster as clusters
 from harness.results.runfile import load_run
-from tests.support.command import SUITE, Harness, harness
+from tests.support.command import SUITE, Harness, harness, python
 
 __all__ = ["harness"]
 
@@ -55,17 +59,20 @@ def test_a_cluster_that_a_file_describes_measures(harness: Harness) -> None:
         (("--cluster", "local", "--scheduler", "tcp://a:1"), "--scheduler and --cluster: give the address"),
         (("--workers", 2), "--workers: of a fleet only; give --scheduler or --cluster"),
         (("--cluster", "local", "--dry-run"), "--dry-run lists the cases of this machine"),
+        (("--cluster", "local", "--run", "my.yaml"), "my.yaml cannot be a fleet's folder: File exists"),
         (("--cluster", "gone.yaml"), "gone.yaml cannot be read: No such file"),
         (("--cluster", "local", "--device", "none", "--wait", 9), "nothing is measured there"),
         (("--cluster", "local", "nosuite"), "suite 'nosuite' is unknown"),
         (("--scheduler", "tcp://127.0.0.1:9"), "no scheduler answers at tcp://127.0.0.1:9"),
         (("--scheduler", "nonsense://x"), "no scheduler answers at nonsense://x"),
+        (("--scheduler", ""), "missing port number"),
     ],
 )
 def test_a_mistake_is_told(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...], told: str
 ) -> None:
     monkeypatch.setattr(clusters, "CONNECT_S", 0.5)
+    _file()
     if "none" in arguments:
         arguments = ("--cluster", _file(), *arguments[2:])
     suite = () if "nosuite" in arguments else (harness.suite(SUITE),)
@@ -73,6 +80,45 @@ def test_a_mistake_is_told(
     assert shown.code == 2, shown.err
     assert told in shown.err
     # Nothing is left in the way of the next try.
+    assert not Path("my").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1", "tcp://127.0.0.1:9"])
+def test_after_an_address_that_is_none_the_command_ends(harness: Harness, address: str) -> None:
+    arguments = ("-m", "harness", "run", str(harness.suite()), "--run", "my", "--scheduler", address)
+    begun = time.monotonic()
+    done = python(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: no scheduler answers at {address}: ")
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (b"", "whoever listens there gives no answer within 1 s"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n", "Dask's protocol"),
+    ],
+)
+def test_who_is_no_scheduler_is_not_waited_for(harness: Harness, said: bytes, told: str) -> None:
+    def serve() -> None:
+        with suppress(OSError):
+            served.append(server.accept()[0])
+            served[0].sendall(said)
+
+    served: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        shown = harness("run", harness.suite(), "--run", "my", "--scheduler", address, "--wait", 1)
+        thread.join()
+        for each in served:
+            each.close()
+    assert shown.code == 2
+    assert told in shown.err
     assert not Path("my").exists()
 
 
@@ -109,6 +155,11 @@ def test_a_mistake_in_a_clusters_file_is_told(harness: Harness, text: str, told:
 
 def test_a_fleet_and_a_run_of_one_machine_are_resumed_by_their_own_options(harness: Harness) -> None:
     Path("my").mkdir()
+    for options in ((), ("--cluster", "local")):
+        shown = harness("run", "--resume", "my", *options)
+        assert shown.code == 2
+        assert "my is a folder without a fleet's run, which has fleet.json" in shown.err
+    (Path("my") / "fleet.json").write_text('{"format": 2}', encoding="utf-8")
     shown = harness("run", "--resume", "my")
     assert shown.code == 2
     assert "my is the folder of a fleet: add --scheduler or --cluster" in shown.err
@@ -116,10 +167,6 @@ def test_a_fleet_and_a_run_of_one_machine_are_resumed_by_their_own_options(harne
     shown = harness("run", "--resume", "run.jsonl", "--cluster", "local")
     assert shown.code == 2
     assert "run.jsonl is the run of one machine" in shown.err
-    shown = harness("run", "--resume", "my", "--cluster", "local")
-    assert shown.code == 2
-    assert "fleet.json cannot be read" in shown.err
-    (Path("my") / "fleet.json").write_text('{"format": 2}', encoding="utf-8")
     shown = harness("run", "--resume", "my", "--cluster", "local")
     assert shown.code == 2
     assert "my/fleet.json is not a fleet's: format: " in shown.err

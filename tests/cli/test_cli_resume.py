@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from collections.abc import Callable
@@ -229,6 +230,12 @@ def test_resume_takes_no_other_options(harness: Harness, given: tuple[object, ..
     shown = harness("run", *given, "--resume", _killed(harness))
     assert shown.code == 2
     assert f"give nothing else with --resume: no {named}\n" in shown.err
+
+
+def test_resume_of_a_compressed_run_is_a_mistake(harness: Harness) -> None:
+    path = Path("my.jsonl.gz")
+    path.write_bytes(gzip.compress(_killed(harness).read_bytes()))
+    assert "error: my.jsonl.gz is compressed" in _refused(harness, path)
 
 
 def test_resume_of_something_else_is_refused(harness: Harness) -> None:

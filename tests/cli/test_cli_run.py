@@ -65,9 +65,7 @@ def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     assert shown.out.splitlines()[-1] == "report:   page/my.html"
     assert "2 ok" in shown.out
     *_, loud, answer, counts, run_file, page = shown.out.splitlines()
-    assert loud.startswith(
-        "NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get them: opencl: "
-    )
+    assert loud.startswith("NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get opencl: ")
     assert answer.endswith(": Nothing to compare: numpy alone was measured here.")
     assert (counts, run_file, page) == ("2 ok", "run file: my.jsonl", "report:   page/my.html")
     assert "[2/2] numpy:0 sum int32 50x40: " in shown.err
@@ -122,6 +120,17 @@ def test_finished_run_is_not_overwritten(harness: Harness) -> None:
     assert again.code == 2
     assert "my.jsonl is not empty; resume it if it is a run" in again.err
     assert Path("my.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["/proc/nowhere/my.jsonl", "x" * 300, "my.jsonl.xz", "/dev/null"])
+def test_a_run_file_that_cannot_be_written_is_a_mistake(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    _unmeasured(monkeypatch)
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", name)
+    assert (shown.code, shown.out) == (2, "")
+    assert f"error: {name}" in shown.err
+    assert "; name " in shown.err
 
 
 def test_run_in_several_processes_with_controls(harness: Harness) -> None:
@@ -305,5 +314,5 @@ def test_a_band_that_is_none_is_refused(harness: Harness) -> None:
     assert harness("run", harness.suite(), "--backend", "numpy", "--run", "a.jsonl").code == 0
     shown = harness("report", "a.jsonl", "--band", "-1", "--report", "page")
     assert shown.code == 2
-    assert "equivalence band -1.0" in shown.err
+    assert "'--band': '-1' is not a number from 0 to 0.5" in shown.err
     assert not (harness.folder / "page").exists()

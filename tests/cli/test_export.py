@@ -88,10 +88,11 @@ def test_a_pytest_benchmark_file_is_one_for_it_and_for_us(harness: Harness, run_
         (("export", "run.jsonl", "--to", "parqet"), "did you mean 'parquet'"),
         (("export", "run.jsonl", "--to", "my.xls"), "or a file that ends in .csv, .parquet, .json"),
         (("export", "none.jsonl", "--to", "csv"), "none.jsonl cannot be read"),
-        (("export", "run.jsonl", "--to", "nowhere/my.csv"), "nowhere/my.csv: No such file"),
+        (("export", "run.jsonl", "--to", "nowhere/my.csv"), "there is no folder nowhere; make it"),
+        (("export", "run.jsonl", "--to", "run.jsonl/my.csv"), "there is no folder run.jsonl; make it"),
         (("chart", "raito", "run.jsonl", "--to", "r.svg"), "did you mean 'ratio'"),
         (("chart", "ratio", "run.jsonl", "--to", "r.pdf"), "ends in .svg or .png"),
-        (("chart", "ratio", "run.jsonl", "--to", "nowhere/r.svg"), "nowhere/r.svg: No such file"),
+        (("chart", "ratio", "run.jsonl", "--to", "nowhere/r.svg"), "there is no folder nowhere; make it"),
         (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--sides", "opencl/cdua"), "did you mean"),
         (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--device", "Voodoo"), "no ratios of Voodoo"),
         (("chart", "ratio", "run.jsonl", "--to", "r.svg", "--band", "-1"), "band"),
@@ -103,6 +104,15 @@ def test_a_mistake_is_told(harness: Harness, arguments: tuple[str, ...], message
     assert (shown.code, shown.out) == (2, "")
     # A message about an argument stands in a box, folded.
     assert message in " ".join(shown.err.replace("\u2502", " ").split())
+
+
+def test_standard_output_that_is_full_is_a_failure(run_file: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-m", "harness", "export", str(run_file), "--to", "csv"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=root, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"error: standard output cannot be written: No space left on device\n"
 
 
 def test_the_ratio_chart_is_a_file_of_its_own(harness: Harness, run_file: Path) -> None:

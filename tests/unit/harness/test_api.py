@@ -100,6 +100,13 @@ def test_a_mistake_is_a_value_error(arguments: dict[str, object], message: str) 
         harness.compare(**arguments)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("runs", [3, [3], b"run.jsonl"])
+def test_what_is_no_path_is_a_type_error(runs: Any) -> None:
+    for call in (harness.load, harness.compare):
+        with pytest.raises(TypeError, match=r"a run is given by the path of its file, .* not "):
+            call(runs)
+
+
 def test_shapes_are_text_or_numbers_one_or_several(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Problems] = []
 

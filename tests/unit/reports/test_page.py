@@ -78,6 +78,23 @@ def test_page_shows_interval_and_verdict_of_every_pair(gpu_page: str) -> None:
     assert "95 % confidence" in text
 
 
+def test_a_page_says_what_its_run_lacks() -> None:
+    run = cpu_run()
+    run = replace(run, records=[record for record in run.records if record.status == "ok"])
+    found = len(run.records)
+    whole = "Every record was measured and verified."
+    for about, told, is_whole in (
+        ({"cases": found}, "", True),
+        ({}, "", True),
+        ({"cases": found + 2}, f"ended before its last case: 2 of {found + 2} have no record", False),
+        ({"torn": True}, "The run file's last line was cut off and left out.", False),
+    ):
+        text = reports.render(replace(run, environment=run.environment | about), "harness run quick")
+        shown = " ".join(" ".join(Page(text).text).split())
+        assert (whole in shown) == is_whole
+        assert told in shown
+
+
 def test_page_needs_no_network(gpu_page: str) -> None:
     page = Page(gpu_page)
     references = page.values("src") + page.values("href") + page.values("xlink:href")
@@ -340,6 +357,10 @@ def test_the_conclusion_is_the_headline_of_each_device() -> None:
     assert told == "NVIDIA H200 (0000:3b:00.0): OpenCL is slower in 1 of 1 case, by up to 33.3 %."
     loud, _ = conclusion(run_of(record("numpy", reduction(), 8e-6), devices=(device("numpy"),)))
     assert loud.startswith("NEITHER OPENCL NOR CUDA RAN")
+    assert "How to get opencl: " in loud
+    skipped = replace(record("opencl", reduction()), status="skipped", reason="a source too large")
+    loud, *_ = conclusion(run_of(record("numpy", reduction(), 8e-6), skipped))
+    assert "compares the two. opencl: a source too large; How to get cuda: " in loud
     limits = run_of(record("opencl", Bandwidth("copy", "uint32", 100), 8e-6, role="limit"))
     assert "NEITHER" not in " ".join(conclusion(limits))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,11 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         image_size(tmp_path / "nowhere.png")
 
 
+def test_a_folder_is_told_from_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="it is a folder, a pipe or a device; give a photograph's file"):
+        image_size(tmp_path)
+
+
 def test_file_that_is_no_image_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.png"
     path.write_text("this is no photograph", encoding="utf-8")
@@ -169,5 +175,28 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
 def test_stack_of_images_is_refused(tmp_path: Path) -> None:
     path = _saved(tmp_path, np.zeros((5, 6, 7, 3), np.uint8), "photo.tif")
-    with pytest.raises(ImageError, match=r"its shape is \(5, 6, 7, 3\)"):
+    with pytest.raises(ImageError, match=r"photo\.tif: it holds 5 images"):
         image_size(path)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_of_a_gif_an_animation_is_refused(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "photo.gif"
+    first, *others = (Image.new("RGB", (7, 6), (each, 0, 0)) for each in range(count))
+    first.save(path, save_all=True, append_images=others)
+    if count == 1:
+        assert image_size(path) == (6, 7)
+    else:
+        with pytest.raises(ImageError, match=r"photo\.gif: it holds 3 images.*; save one of them"):
+            image_size(path)
+
+
+def test_a_photograph_of_very_many_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _saved(tmp_path, np.zeros((6, 7), np.uint8))
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 20)
+    with pytest.raises(ImageError, match=r"photo\.png: it has more than 40 pixels; give a smaller one"):
+        image_size(path)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert image_size(path) == (6, 7)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +80,13 @@ def test_means_and_norms_do_not_overflow(op: str, value: int, dtype: str, expect
     problem = Reduction(op, dtype, array.shape)
     assert problem.reference(array) == expected
     assert (problem.total == "float64") == ("64" in dtype)
+
+
+def test_partial_products_that_overflow_tell_by_their_value_alone() -> None:
+    problem = Reduction("product", "float64", (4,))
+    partials = np.array([(np.inf,), (0.0,)], problem.partial_dtype)
+    with warnings.catch_warnings(action="error"):
+        assert math.isnan(problem.finish(partials))
 
 
 def test_what_is_made_of_a_sum_has_a_total_that_holds_it() -> None:

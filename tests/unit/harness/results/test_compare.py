@@ -271,9 +271,10 @@ def test_what_is_only_told_keeps_nothing_from_comparison(harness: Harness) -> No
         (b"{]\n", [], "is not JSON"),
         (b'{"type": "environment", "format": 99}\n', [], "format 99"),
         (b'{"type": "environment", "format": 1}\n', [], "no measured case in common"),
-        ("same", ["--band", "-1"], "equivalence band"),
-        ("same", ["--band", "nan"], "equivalence band"),
-        ("same", ["--band", "wide"], "--band"),
+        ("same", ["--band", "-1"], "'-1' is not a number from 0 to 0.5"),
+        ("same", ["--band", "nan"], "'nan' is not a number"),
+        ("same", ["--band", "5"], "'5' is not a number from 0 to 0.5"),
+        ("same", ["--band", "wide"], "'--band': 'wide' is not a number"),
         ("same", ["--fail-on", "slow"], "slower"),
     ],
 )

@@ -164,7 +164,7 @@ def test_verdict_depends_on_the_band() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("band", [-0.01, math.nan, math.inf])
+@pytest.mark.parametrize("band", [-0.01, 0.51, math.nan, math.inf])
 def test_band_that_is_none_is_refused(band: float) -> None:
     with pytest.raises(ValueError, match="equivalence band"):
         verdict(Interval(1.0, 1.0), band)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from harness.results.record import Samples
-from harness.results.runfile import RunWriter, load_run, strict_json
+from harness.results.runfile import RunFileUnusable, RunWriter, load_run, strict_json
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]
@@ -66,6 +66,25 @@ def test_a_run_is_not_overwritten(path: Path) -> None:
     with pytest.raises(FileExistsError, match="resume it if it is a run, or name another file"):
         RunWriter(path, ENVIRONMENT)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("new.jsonl.xz", "new.jsonl, and compress it afterwards"),
+        ("new.GZ", "new, and compress it afterwards"),
+        ("/dev/null", "/dev/null is a folder, a pipe or a device"),
+        ("/proc/nowhere/run.jsonl", "cannot be written (No such file or directory: /proc/nowhere); name"),
+        ("run.jsonl/run.jsonl", "cannot be written (File exists: "),
+        ("x" * 300, "cannot be written (File name too long); name another file"),
+    ],
+)
+def test_where_no_run_file_can_be_is_told(path: Path, name: str, told: str) -> None:
+    with pytest.raises(RunFileUnusable) as error:
+        RunWriter(path.parent / name, ENVIRONMENT)
+    assert str(path.parent / name) in str(error.value)
+    assert told in str(error.value)
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_an_empty_file_may_be_written(tmp_path: Path) -> None:
@@ -132,7 +151,7 @@ def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:
     packed = path.with_name("run.jsonl.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     before = packed.read_bytes()
-    with pytest.raises(ValueError, match="only a plain run file can be resumed"):
+    with pytest.raises(RunFileUnusable, match="only a plain run file can be resumed"):
         RunWriter.resume(packed)
     assert packed.read_bytes() == before
 
@@ -140,7 +159,7 @@ def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "text", "message"),
     [
-        (2, '{"type": "rec', "line 2 is not JSON"),
+        (2, '{"type": "rec', r"line 2 is not JSON: Invalid control character at \(character 14\); remove"),
         (3, "[1]", "line 3 is not a JSON object"),
         (3, '{"type": "surprise"}', "line 3: type 'surprise' is unknown"),
         (3, '{"type": "record"}', "line 3: case: is missing; status: is missing"),

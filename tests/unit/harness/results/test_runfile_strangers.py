@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from harness.results import runfile
-from harness.results.runfile import MAX_BYTES, RunWriter, load_run
+from harness.results.runfile import MAX_BYTES, RunFileUnusable, RunWriter, load_run
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]
@@ -43,7 +43,7 @@ def test_a_pytest_benchmark_file_is_a_run(tmp_path: Path) -> None:
     run = load_run(path)
     assert run.records == [record(1), record(2)]
     assert run.environment["suite"] == "smoke"
-    with pytest.raises(ValueError, match="only a plain run file can be resumed"):
+    with pytest.raises(RunFileUnusable, match="only a plain run file can be resumed"):
         RunWriter.resume(path)
 
 

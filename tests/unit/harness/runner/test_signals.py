@@ -82,3 +82,17 @@ def test_a_signal_while_python_ends_does_not_change_the_exit_code() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 128 + signal.SIGHUP, done.stderr
+
+
+def test_ctrl_c_while_the_command_is_imported_ends_it_quietly() -> None:
+    code = (
+        "import signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(name, *_):\n"
+        "        name == 'harness.cli.app' and signal.raise_signal(signal.SIGINT)\n"
+        "from harness.__main__ import main\n"
+        "sys.meta_path.insert(0, Finder)\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

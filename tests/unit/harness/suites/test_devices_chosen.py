@@ -46,6 +46,8 @@ def test_a_key_does_not_choose_a_longer_one() -> None:
     ("backends", "patterns", "message"),
     [
         (("opnecl",), (), "backend 'opnecl' is unknown; .*did you mean 'opencl'"),
+        ((), ("",), "no device matches ''; there are numpy:0"),
+        ((), (" ",), "no device matches ' '; there are numpy:0"),
         ((), ("Radeon",), r"no device matches 'Radeon'; there are numpy:0 \(Small CPU\)"),
         (("numpy",), ("opencl:0",), r"no device matches 'opencl:0'; there are numpy:0 \(Small CPU\)$"),
     ],

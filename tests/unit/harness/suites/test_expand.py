@@ -223,6 +223,15 @@ def test_what_cannot_run_stays_among_the_cases_with_its_reason(tmp_path: Path) -
     assert skip_reason(cases[0], GPU, suite) is None
 
 
+def test_a_source_that_a_library_cannot_hold_is_known_beforehand(tmp_path: Path) -> None:
+    suite = written(tmp_path, reductions())
+    (case, *_) = _compared(expand(suite, [CUPY]))
+    nbytes = case.problem.source_bytes
+    reason = skip_reason(case, replace(CUPY, max_allocation_bytes=nbytes - 1), suite)
+    assert reason == f"a source of {nbytes} bytes is over the device's limit of {nbytes - 1}"
+    assert skip_reason(case, replace(CUPY, max_allocation_bytes=nbytes), suite) is None
+
+
 def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
     text = reductions(dtypes='"uint8", "int32"') + "[measure]\nreference_limit_bytes = 1199"
     suite = written(tmp_path, text)

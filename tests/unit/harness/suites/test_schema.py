@@ -102,6 +102,8 @@ def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
             ["reduction[1].variants[0]", "vector_width = 3", "1, 2, 4, 8, 16"],
         ),
         ("variants = [{vector_width = 4.0}]", ["reduction[1].variants[0]", "vector_width = 4.0", "allowed"]),
+        ('variants = [{kind = "laplace"}]', ["reduction[1].variants[0]", "kind 'laplace'", "reduction"]),
+        ("variants = [{}]", ["reduction[1].variants[0]", "names no axis", "as in vector_width=4"]),
         ('caches = ["warm"]', ["reduction[1].caches[0]", "'warm'", "hot, cold"]),
         ('only = "tpu"', ["reduction[1].only", "'cpu' or 'gpu'", "'tpu'"]),
         ("shpaes = [[1]]", ["reduction[1]", "'shpaes'", "did you mean 'shapes'"]),
