@@ -12,7 +12,7 @@ import pytest
 
 from harness.runner.signals import Ended, ended_by_signals
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
