@@ -102,11 +102,9 @@ class DeviceInfo:
 
     def too_large(self, source_bytes: int) -> str | None:
         """Why a source of so many bytes cannot be on it; None where it can."""
-        limit = self.max_allocation_bytes
-        is_larger = source_bytes > limit
-        return (
-            f"a source of {source_bytes} bytes is over the device's limit of {limit}" if is_larger else None
-        )
+        if source_bytes <= (limit := self.max_allocation_bytes):
+            return None
+        return f"a source of {source_bytes} bytes is over the device's limit of {limit}"
 
     def in_dialect(self, dialect: str) -> Self:
         """The device as kernels in this dialect see it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 from typing import Final
 
@@ -39,9 +37,6 @@ def write_ratio_chart(
     """
     if path.suffix not in CHART_ENDINGS:
         raise ValueError(f"{path}: a chart is a file that ends in {' or '.join(CHART_ENDINGS)}")
-    if not path.parent.is_dir():
-        # Told before seconds of drawing.
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     there = [
         (each, str(state))
         for each in comparisons(frame(run), band)

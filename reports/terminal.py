@@ -37,9 +37,9 @@ def conclusion(run: Run, band: float = BAND) -> list[str]:
 def _absence(rows: pd.DataFrame, name: str) -> str:
     """Why nothing was measured by a backend: what its first record says, or else how to get it."""
     tried = rows[(rows["backend"] == name) & (rows["reason"] != "")]
-    return (
-        f"{name}: {tried['reason'].iloc[0]}" if len(tried) else f"How to get {name}: {REGISTRY[name].remedy}"
-    )
+    if len(tried):
+        return f"{name}: {tried['reason'].iloc[0]}"
+    return f"How to get {name}: {REGISTRY[name].remedy}"
 
 
 def terminal_table(run: Run, band: float = BAND) -> Table:

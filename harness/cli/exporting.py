@@ -41,21 +41,22 @@ def export(
     from reports.export import FORMATS
 
     by_ending = dict(FORMATS.values())
+    file = None if to in FORMATS else Path(to)
     with user_input():
-        if to not in FORMATS and Path(to).suffix not in by_ending:
-            endings = f"or a file that ends in {', '.join(by_ending)}"
-            raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
-        if to not in FORMATS:
-            _require_place(Path(to))
-        write = FORMATS[to][1] if to in FORMATS else by_ending[Path(to).suffix]
+        if file:
+            if file.suffix not in by_ending:
+                endings = f"or a file that ends in {', '.join(by_ending)}"
+                raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
+            _require_place(file)
+        write = by_ending[file.suffix] if file else FORMATS[to][1]
         data = write(load_run(run_file))
-        if to not in FORMATS:
-            Path(to).write_bytes(data)
-    if to in FORMATS:
+        if file:
+            file.write_bytes(data)
+    if file:
+        complain(f"written: {file}")
+    else:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
-    else:
-        complain(f"written: {to}")
 
 
 def _require_place(to: Path) -> None:

@@ -6,15 +6,11 @@ that whatever ends the process, the lines before it stand.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import lzma
 import math
 import os
 import reprlib
-import stat
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,23 +19,11 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from harness.explain import going_on
+from harness.results.file_content import GIVE, MAX_BYTES, PIECE, content, most_at_once, opened, parsed
 from harness.results.merge import merged
 from harness.results.record import FORMAT, Record
 from harness.results.schema import check_benchmarks, read
 
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open}
-"""What opens a compressed file, by the file's first bytes."""
-_COMPRESSED = (".gz", ".xz")
-"""How such files are named."""
-
-MAX_BYTES = "HARNESS_MAX_RUN_BYTES"
-"""Names in the environment the most bytes that a run file may hold, decompressed."""
-_DEFAULT_MAX_BYTES = 2**27
-"""Ten times the largest that was recorded, and few enough that what a parser makes of them fits a memory."""
-_MOST_DIGITS = 20
-_PIECE = 2**20
-_PARTS = 4
-"""What is parsed at once, a line or a document, is so much less: it takes thirty times the room meanwhile."""
 _LONGEST_MESSAGE = 2000
 
 
@@ -66,7 +50,8 @@ class Run:
         told = []
         cases = self.environment.get("cases") or 0
         if left := max(0, cases - len(self.records)):
-            how = f" ({going_on(self.path)})" if self.path else ""
+            is_resumable = self.path and not _is_compressed(self.path) and "fleet" not in self.environment
+            how = f" ({going_on(self.path)})" if is_resumable else ""
             told.append(f"the run was ended before its last case: {left} of {cases} have no record{how}")
         if self.environment.get("torn"):
             told.append("the run file's last line was cut off and left out")
@@ -83,7 +68,7 @@ def load_run(path: Path | str) -> Run:
             or holds more than MAX_BYTES says; names file, line, field and remedy.
     """
     path = Path(path)
-    return run_of(path, _content(path)[0])
+    return run_of(path, content(path)[0])
 
 
 def run_of(path: Path, data: bytes) -> Run:
@@ -94,7 +79,7 @@ def run_of(path: Path, data: bytes) -> Run:
     lines = _lines(path, data)
     first = next(lines, None)
     if first is None or first.get("type") != "environment":
-        raise ValueError(f"{path} is not a run file: line 1 describes no machine; {_GIVE}")
+        raise ValueError(f"{path} is not a run file: line 1 describes no machine; {GIVE}")
     environment = _environment(f"{path}, line 1", first)
     records: list[Record] = []
     images: list[dict[str, Any]] = []
@@ -112,7 +97,7 @@ def run_of(path: Path, data: bytes) -> Run:
 def first_line(path: Path) -> dict[str, Any] | None:
     """The environment of a plain run file, without reading the rest; None of any other file."""
     try:
-        with _regular(path) as file:
+        with opened(path) as file:
             line = json.loads(file.readline(_MOST_OF_FIRST_LINE))
         return line if line.get("type") == "environment" and read(line) else None
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
@@ -151,7 +136,7 @@ class RunWriter:
 
     def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        if self.path.suffix.lower() in _COMPRESSED:
+        if _is_compressed(self.path):
             raise RunFileUnusable(
                 f"{self.path}: a run file is plain text while it is written; name it "
                 f"{self.path.with_suffix('')}, and compress it afterwards"
@@ -185,7 +170,7 @@ class RunWriter:
             ValueError: as :func:`load_run`.
         """
         path = Path(path)
-        data, is_plain = _content(path)
+        data, is_plain = content(path)
         run = run_of(path, data)
         if not is_plain or _benchmarks(path, data) is not None:
             raise RunFileUnusable(
@@ -233,6 +218,11 @@ class RunWriter:
             raise OSError(error.errno, how, str(self.path)) from error
 
 
+def _is_compressed(path: Path) -> bool:
+    """Whether a file is named as compressed ones are."""
+    return path.suffix.lower() in (".gz", ".xz")
+
+
 @contextmanager
 def _usable(path: Path) -> Iterator[None]:
     """Around what opens a run file to write: its errors say what to do."""
@@ -263,58 +253,13 @@ def _strict(value: Any) -> Any:
 
 
 _REMOVE = "remove that line, or measure again"
-_GIVE = "give one that `harness run` wrote"
-
-
-def _content(path: Path) -> tuple[bytes, bool]:
-    """What a file holds, decompressed, and whether it was plain."""
-    most = _most_bytes()
-    try:
-        with _regular(path) as raw:
-            opener = next(
-                (opener for magic, opener in _OPENERS.items() if raw.peek(6).startswith(magic)), None
-            )
-            file = opener(raw) if opener else raw
-            pieces, left = [], most
-            while left >= 0 and (piece := file.read(min(_PIECE, left + 1))):
-                pieces.append(piece)
-                left -= len(piece)
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"{path} is not a whole run file: {error}; {_GIVE}") from error
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}; {_GIVE}") from error
-    if left < 0:
-        how = "" if opener is None else ", decompressed"
-        raise ValueError(
-            f"{path} holds more than {most} bytes{how}; {_GIVE}, or set {MAX_BYTES} to more where it is one"
-        )
-    return b"".join(pieces), opener is None
-
-
-def _regular(path: Path) -> io.BufferedReader:
-    """The file, opened; a device has no end, and a pipe may never begin."""
-    # Without waiting: a pipe would let nobody go on who opens it first.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {_GIVE}")
-    return io.BufferedReader(io.FileIO(descriptor))
-
-
-def _most_bytes() -> int:
-    text = os.environ.get(MAX_BYTES)
-    if text is None:
-        return _DEFAULT_MAX_BYTES
-    if not (text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and int(text)):
-        raise ValueError(f"{MAX_BYTES}={text[:99]!r}: it must be a number of bytes above 0")
-    return int(text)
 
 
 def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
     """The file's JSON objects; None for a last line without its newline that is no whole one."""
     for number, raw in enumerate(io.BytesIO(data), 1):
         try:
-            line = _parsed(raw)
+            line = parsed(raw)
         except ValueError as error:
             if not raw.endswith(b"\n"):
                 yield None
@@ -323,22 +268,6 @@ def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
         if not isinstance(line, dict):
             raise ValueError(f"{path}, line {number} is not a JSON object; {_REMOVE}")
         yield line
-
-
-def _most_at_once() -> int:
-    return max(_most_bytes(), _DEFAULT_MAX_BYTES) // _PARTS
-
-
-def _parsed(text: bytes) -> Any:
-    if len(text) > (most := _most_at_once()):
-        raise ValueError(f"it is longer than {most} bytes, a quarter of {MAX_BYTES}")
-    try:
-        return json.loads(text.decode())
-    except json.JSONDecodeError as error:
-        # Its own message counts lines, too, from where it was asked to begin.
-        raise ValueError(f"{error.msg} (character {error.pos + 1})") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
 
 
 def _environment(where: str, line: dict[str, Any]) -> dict[str, Any]:
@@ -373,14 +302,14 @@ def _located(where: str) -> Iterator[None]:
 
 def _benchmarks(path: Path, data: bytes) -> dict[str, Any] | None:
     """The file of pytest-benchmark, one JSON document, if it is one."""
-    if not data[:_PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data or _is_lines(data):
+    if not data[:PIECE].lstrip().startswith(b"{") or b'"benchmarks"' not in data or _is_lines(data):
         return None
-    if len(data) > (most := _most_at_once()):
+    if len(data) > (most := most_at_once()):
         raise ValueError(
             f"{path} holds a document of more than {most} bytes; set {MAX_BYTES} to four times what it has"
         )
     try:
-        document = _parsed(data)
+        document = parsed(data)
     except ValueError:
         return None
     return document if isinstance(document, dict) and "benchmarks" in document else None
@@ -390,7 +319,7 @@ def _is_lines(data: bytes) -> bool:
     """Whether the first line is a whole one of several."""
     first, newline, _ = data.partition(b"\n")
     try:
-        return bool(newline) and "type" in _parsed(first)
+        return bool(newline) and "type" in parsed(first)
     except (ValueError, TypeError):
         return False
 

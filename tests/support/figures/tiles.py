@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.support.figures import NOTES, RESULTS, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, ends, table, where
 
 KERNELS = "docs/kernels.md"
 BY_SIZE, BY_HINT, COPIES = "h200-sweep-turns-sizes", "h200-sweep-turns-hints", "h200-sweep-filter-tiles"
+THREE = "h200-sweep-three"
 MIB = 2**20
 STORES, BOTH = "streaming_stores", "streaming"
 
@@ -55,6 +58,43 @@ def at_25_mib() -> list[float]:
     problem = "laplacian four reflect_101 uint8C4 2560x2560"
     forms = [f"mapped w16 rows4 l4 32x4 paired {groups}{STORES}" for groups in ("7/unit ", "")]
     return [us(BY_SIZE, side, problem=problem, cache="hot", variant=form) for form in forms for side in OWN]
+
+
+def three_in_turn(size: int = 2560) -> dict[tuple[str, str, str], float]:
+    """The times of three channels of bytes by mask, API and form, in us; with other hints than the default's,
+    or by single loads, they take longer than by default in every case.
+    """
+    rows = where(table(THREE), kind="laplace", purpose="compare", status="ok", size=f"{size}x{size}")
+    default = "mapped w16 rows4 l4 32x4 aligned specialized halves streaming_stores"
+    found = {}
+    key: Any
+    for key, cell in rows.groupby(["op", "backend"]):
+        op, backend = key
+        times = cell.set_index("variant")["queue"] * 1e6
+        others = ~(times.index.str.contains("aligned") & times.index.str.contains(STORES))
+        assert others.any()
+        assert (times[others] > times[default]).all()
+        found[op.split()[1], backend, "by tile"] = times[default]
+        found[op.split()[1], backend, "in turn"] = times[
+            default.replace(STORES, f"7/unit 72 registers {STORES}")
+        ]
+    return found
+
+
+def of_three(mask: str) -> list[float]:
+    """In turn and by default, in either API."""
+    return [three_in_turn()[mask, backend, form] for form in ("in turn", "by tile") for backend in OWN]
+
+
+def longer_in_turn() -> tuple[float, float]:
+    """How many times as long three channels take in turn at 2304x2304."""
+    found = three_in_turn(2304)
+    assert {mask for mask, *_ in found} == {"four", "eight"}
+    return ends(
+        seconds / found[mask, backend, "by tile"]
+        for (mask, backend, form), seconds in found.items()
+        if form == "in turn"
+    )
 
 
 def asked_of_l2() -> list[float]:
@@ -113,6 +153,22 @@ SENTENCES: list[Figure] = [
         lambda: asked_of_l2()[:2],
     ),
     (NOTES, "With `cp.async` it was asked for {:.1f} million", lambda: asked_of_l2()[2:]),
+    (
+        RESULTS,
+        "the plain mask takes {:.2f} us in OpenCL and {:.2f} in CUDA in place of {:.2f} and {:.2f}",
+        lambda: of_three("four"),
+    ),
+    (
+        RESULTS,
+        "*diagonal* {:.2f} and {:.2f} in place of {:.2f} and {:.2f}, but",
+        lambda: of_three("diagonal"),
+    ),
+    (RESULTS, "*eight* {:.2f} and {:.2f} in place of {:.2f} and {:.2f}; at", lambda: of_three("eight")),
+    (
+        RESULTS,
+        "the plain mask and *eight* take {:.2f} to {:.2f} times as long so",
+        longer_in_turn,
+    ),
 ]
 
 ROWS: list[Figure] = []

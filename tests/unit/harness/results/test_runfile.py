@@ -8,12 +8,13 @@ import lzma
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from harness.results.record import Samples
-from harness.results.runfile import RunFileUnusable, RunWriter, load_run, strict_json
+from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run, strict_json
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]
@@ -85,6 +86,20 @@ def test_where_no_run_file_can_be_is_told(path: Path, name: str, told: str) -> N
     assert str(path.parent / name) in str(error.value)
     assert told in str(error.value)
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "how"),
+    [
+        ("run.jsonl", {}, " (`harness run --resume run.jsonl` goes on)"),
+        # A compressed file cannot be gone on with, nor a fleet's by itself.
+        ("run.jsonl.xz", {}, ""),
+        ("run.jsonl", {"fleet": {}}, ""),
+    ],
+)
+def test_what_an_ended_run_lacks(name: str, about: dict[str, Any], how: str) -> None:
+    run = Run({"cases": 3, **about}, [record(1)], [], Path(name))
+    assert run.lacks == [f"the run was ended before its last case: 2 of 3 have no record{how}"]
 
 
 def test_an_empty_file_may_be_written(tmp_path: Path) -> None:

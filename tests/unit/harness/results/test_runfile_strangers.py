@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from harness.results import runfile
-from harness.results.runfile import MAX_BYTES, RunFileUnusable, RunWriter, load_run
+from harness.results import file_content
+from harness.results.file_content import MAX_BYTES
+from harness.results.runfile import RunFileUnusable, RunWriter, load_run
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]
@@ -104,7 +105,7 @@ def test_what_is_parsed_at_once_is_a_quarter_of_the_bound(
     path.write_text("\n".join(long) + "\n")
     assert len(load_run(path).records) == 3
     assert len(load_run(document).records) == 20
-    monkeypatch.setattr(runfile, "_DEFAULT_MAX_BYTES", 4 * 2000)
+    monkeypatch.setattr(file_content, "_DEFAULT_MAX_BYTES", 4 * 2000)
     monkeypatch.setenv(MAX_BYTES, "100000")
     assert len(load_run(path).records) == 3
     monkeypatch.setenv(MAX_BYTES, "7000")
