@@ -141,7 +141,7 @@ def _as_rgb(raw: Array, name: str) -> Array:
     if raw.ndim == 4 and len(raw) > 1:
         raise ImageError(f"image {name}: it holds {len(raw)} images, as an animation does; save one of them")
     # A GIF is an animation, though of one image.
-    raw = raw[0] if raw.ndim == 4 else raw
+    raw = raw[0] if raw.ndim == 4 and len(raw) else raw
     image = raw[:, :, None] if raw.ndim == 2 else raw
     if image.ndim != 3 or image.shape[2] not in (1, 2, 3, 4) or image.size == 0:
         raise ImageError(

@@ -11,6 +11,7 @@ from PIL import ExifTags, Image, ImageOps
 from skimage.io import imsave
 from tifffile import imwrite
 
+from harness.measure import photograph
 from harness.measure.photograph import ImageError, image_size, source_image
 from harness.problems import IMAGE_DTYPES, Array, Laplace
 
@@ -176,6 +177,13 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 def test_stack_of_images_is_refused(tmp_path: Path) -> None:
     path = _saved(tmp_path, np.zeros((5, 6, 7, 3), np.uint8), "photo.tif")
     with pytest.raises(ImageError, match=r"photo\.tif: it holds 5 images"):
+        image_size(path)
+
+
+def test_a_stack_without_an_image_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _saved(tmp_path, np.zeros((6, 7), np.uint8), "photo.tif")
+    monkeypatch.setattr(photograph, "_pixels", lambda _: np.zeros((0, 9, 12, 768)))
+    with pytest.raises(ImageError, match=r"its shape is \(0, 9, 12, 768\)"):
         image_size(path)
 
 
