@@ -15,7 +15,10 @@ version=4.14.0.94
 for tool in python3 c++ cmake ninja nvcc; do
   command -v "$tool" > /dev/null || { echo "$tool is missing: install it, and put it on PATH" >&2; exit 1; }
 done
-toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+# nvcc on PATH may be a link or a script that calls the toolkit's: it tells itself where it lies.
+toolkit=$(nvcc --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')
+toolkit=$(realpath "${toolkit:-/missing}" 2> /dev/null || true)
+[ -f "$toolkit/include/cuda_runtime.h" ] || { echo "nvcc has no toolkit with headers beside it: install CUDA 13's" >&2; exit 1; }
 
 work=$folder/build
 mkdir -p "$work"
@@ -58,6 +61,8 @@ cmake -G Ninja -S "opencv_contrib_python-$version/opencv" -B cmake -DCMAKE_BUILD
   -DBUILD_opencv_python3=ON -DPYTHON3_LIMITED_API=ON -DPYTHON3_EXECUTABLE="$python" -DPYTHON_DEFAULT_EXECUTABLE="$python" \
   -DPYTHON3_INCLUDE_DIR="$(venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
   -DPYTHON3_LIBRARY=none -DOPENCV_SKIP_PYTHON_LOADER=ON > cmake.log
+# Where OpenCV cannot use the toolkit it goes on without, and its functions for CUDA would be missing without a word.
+grep -q 'NVIDIA CUDA: *YES' cmake.log || { echo "OpenCV does not use $toolkit: see $work/cmake.log" >&2; exit 1; }
 ninja -C cmake opencv_python3
 strip --strip-unneeded -o "$folder/cv2.abi3.so" cmake/lib/python3/cv2.abi3.so
 echo "$folder/cv2.abi3.so: put $folder into PYTHONPATH"
