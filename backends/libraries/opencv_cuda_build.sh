@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds OpenCV with its CUDA functions, which no wheel has, into one file: cv2.abi3.so, for every Python 3. It has what
-# the backend opencv_cuda calls, for one architecture, and needs no GPU. It takes about an hour on two cores.
+# the backend opencv_cuda calls, for one architecture, and needs no GPU. It takes up to an hour on two cores.
 #
 #   backends/libraries/opencv_cuda_build.sh [FOLDER [ARCHITECTURE]]
 #

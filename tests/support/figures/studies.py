@@ -12,24 +12,28 @@ def climbed(name: str, last: int) -> tuple[float, ...]:
     return tuple(found[side][place] for side in OWN for place in (0, last))
 
 
-def of_yan2011() -> tuple[float, ...]:
+def of_yan2011(name: str = "h200-yan2011") -> tuple[float, ...]:
     """Its cases, the contexts of ours, and today's form of minmax in each API."""
-    rows = where(table("h200-yan2011"), purpose="compare", status="ok")
+    rows = where(table(name), purpose="compare", status="ok")
     counts = where(rows, backend=OWN)["queue_blocks"].map(len)
     of_one = where(rows, problem="minmax uint8 2560x2560")
     form = of_one[of_one["variant"].str.endswith(" alternating")].set_index("backend")["queue"]
     return len(rows), *ends(counts), *(float(form[side]) * 1e6 for side in OWN)
 
 
-def leads_of_yan2011() -> list[float]:
-    """How far CUDA is ahead of each library; none is ahead of either API in any cell."""
+def leads_of_yan2011(
+    run: str = "h200-yan2011",
+    both: tuple[str, ...] = ("cub", "torch", "cupy", "npp", "opencv_cuda"),
+    mean: tuple[str, ...] = ("pycuda_array", "pyopencl_array", "opencv_opencl"),
+) -> list[float]:
+    """How far CUDA is ahead of each library, in the mean, of some also at least; none is ahead of either API
+    in any cell.
+    """
     for side in OWN:
-        assert set(leads("h200-yan2011", backend=side)["verdict"]) == {"faster"}
-    both = ("cub", "torch", "cupy", "npp", "opencv_cuda")
-    mean = ("pycuda_array", "pyopencl_array", "opencv_opencl")
+        assert set(leads(run, backend=side)["verdict"]) == {"faster"}
     return [
-        *(value for name in both for value in lead("h200-yan2011", name)),
-        *(lead("h200-yan2011", name)[0] for name in mean),
+        *(value for name in both for value in lead(run, name)),
+        *(lead(run, name)[0] for name in mean),
     ]
 
 
