@@ -36,8 +36,8 @@ def export(
 
     For pytest-benchmark: the cases that have a time. Parquet needs the extra "parquet".
     """
+    from harness.cli.runs import loaded
     from harness.cli.terminal import complain
-    from harness.results.runfile import load_run
     from reports.export import FORMATS
 
     by_ending = dict(FORMATS.values())
@@ -49,7 +49,7 @@ def export(
                 raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
             _require_place(file)
         write = by_ending[file.suffix] if file else FORMATS[to][1]
-        data = write(load_run(run_file))
+        data = write(loaded(run_file))
         if file:
             file.write_bytes(data)
     if file:
@@ -80,13 +80,13 @@ def chart(
     band: Band = DEFAULT_BAND,
 ) -> None:
     """Draw one chart of a run into a file, as for a paper: the first that fits of those that there are."""
+    from harness.cli.runs import loaded
     from harness.cli.terminal import complain, say
-    from harness.results.runfile import load_run
     from reports.figures import write_ratio_chart
 
     with user_input():
         _require_place(to)
-        drawn, others = write_ratio_chart(load_run(run_file), to, band, device, sides or "", cache or "")
+        drawn, others = write_ratio_chart(loaded(run_file), to, band, device, sides or "", cache or "")
     say(f"{what} chart: {to}: {drawn}")
     for other in others:
         complain(f"note: there is also {other}")

@@ -255,14 +255,14 @@ def limits(
     """
     from harness.cli import render
     from harness.cli.progress import measure
-    from harness.results.runfile import load_run
+    from harness.cli.runs import loaded
     from harness.runner.plan import Request
     from harness.runner.session import plan_run
 
     with user_input():
         if runs and (backend or device or run_file or budget):
             raise ValueError("what recorded runs hold is shown; give nothing but --json with them")
-        found = [load_run(path) for path in runs or ()]
+        found = [loaded(path) for path in runs or ()]
         asked = Request("limits", tuple(backend or ()), tuple(device or ()), budget=budget)
         plan = None if runs else plan_run(asked)
     if plan:

@@ -36,17 +36,17 @@ def report(
 
     With --study the figures and tables of a published study are redone from all of the runs together.
     """
+    from harness.cli.runs import loaded
     from harness.cli.terminal import say
-    from harness.results.runfile import load_run
     from reports import write_report
     from reports.compiled import load as load_compiled
 
     with user_input():
-        loaded = [load_run(path) for path in runs]
+        found = [loaded(path) for path in runs]
         targets = [target for path in compiled or () for target in load_compiled(path)]
         folder.mkdir(parents=True, exist_ok=True)
     studies = _STUDIES if _EVERY in (study or ()) else study
-    say(f"report: {write_report(loaded, folder, band, studies or (), targets)}")
+    say(f"report: {write_report(found, folder, band, studies or (), targets)}")
 
 
 def compare(
@@ -72,12 +72,12 @@ def compare(
     that differ in what matters.
     """
     from harness.cli.render import refuse_other_machines, show_comparison
+    from harness.cli.runs import loaded
     from harness.cli.terminal import show_json
     from harness.results import compare as runs
-    from harness.results.runfile import load_run
 
     with user_input():
-        found = runs.compare(load_run(run_a), load_run(run_b), band)
+        found = runs.compare(loaded(run_a), loaded(run_b), band)
     refuse_other_machines(found.differences, force)
     if as_json:
         show_json(found.to_json())
@@ -101,12 +101,12 @@ def repeat(
     that differ in what matters.
     """
     from harness.cli.render import refuse_other_machines, show_repeated
+    from harness.cli.runs import loaded
     from harness.results.compare import machine_differences
-    from harness.results.runfile import load_run
     from reports.repeatability import repeated
 
     with user_input():
-        a, b = load_run(run_a), load_run(run_b)
+        a, b = loaded(run_a), loaded(run_b)
         refuse_other_machines(machine_differences(a, b), force)
         found = repeated(a, b, band)
     if not show_repeated(found, as_json):

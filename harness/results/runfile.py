@@ -49,10 +49,15 @@ class Run:
         """
         told = []
         cases = self.environment.get("cases") or 0
+        processes = (self.environment.get("options") or {}).get("processes") or 1
+        # What is skipped, or failed, has no record of a later process.
+        begun = 1 + max((each.process for each in self.trials if each.status == "ok"), default=processes)
+        is_resumable = self.path and not _is_compressed(self.path) and "fleet" not in self.environment
+        how = f" ({going_on(self.path)})" if self.path and is_resumable else ""
         if left := max(0, cases - len(self.records)):
-            is_resumable = self.path and not _is_compressed(self.path) and "fleet" not in self.environment
-            how = f" ({going_on(self.path)})" if is_resumable else ""
             told.append(f"the run was ended before its last case: {left} of {cases} have no record{how}")
+        elif begun < processes:
+            told.append(f"the run was ended in process {begun} of {processes}: there are fewer samples{how}")
         if self.environment.get("torn"):
             told.append("the run file's last line was cut off and left out")
         return told

@@ -22,6 +22,9 @@ from harness.results.record import Case
 GUESSED_OVERHEAD_S = 0.3
 """Seconds that a case costs beside its timing, until the run has shown."""
 LEAST_S = 0.01
+"""Seconds of timing that each trial has, however short the budget."""
+LEAST_CASE_S = 0.15
+"""Seconds that a case takes in all, hardly ever less in the mean of a suite (reports/examples)."""
 FURTHER_SHARE = 2 / 3
 """The part of a budget that the further contexts of the processes have, where there are any: a first one, of
 all clocks, is one observation of a verdict, as each of the others is.

@@ -22,6 +22,7 @@ from harness.runner.discovery import available
 from harness.runner.environment import cpu_name, describe
 from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
+from harness.runner.schedule import LEAST_CASE_S
 from harness.runner.selftest import SelfTest, plan_selftest, selftest, selftest_of
 from harness.runner.telemetry import Watch, watching
 from harness.suites.control_cases import with_controls
@@ -63,7 +64,17 @@ def plan_on(request: Request, devices: Sequence[DeviceInfo], missing: Mapping[st
     if suite.measure.controls:
         cases = with_controls(cases, by_key, skipped)
     contexts = _contexts((by_key[key] for key in used), suite.measure.gpu_contexts)
-    return RunPlan(request, suite, cases, skipped, contexts, text, devices, missing)
+    notes = tuple(_of_short_budget(request.budget, len(cases) - len(skipped)))
+    return RunPlan(request, suite, cases, skipped, contexts, text, devices, missing, notes)
+
+
+def _of_short_budget(budget: float | None, cases: int) -> Iterator[str]:
+    """A note where a budget is shorter than measuring each of so many cases once takes."""
+    if budget and budget < (least := cases * LEAST_CASE_S):
+        yield (
+            f"--budget {budget:g} is short: each of {cases} cases is measured all the same, which takes "
+            f"{least:.0f} s or more; leave out a --backend or a --device, or take a shorter suite"
+        )
 
 
 def suite_of(request: Request) -> tuple[Suite, str]:
@@ -153,7 +164,7 @@ def plan_further(begun: Run, path: Path, planned: Callable[[Request], RunPlan]) 
         raise ValueError(
             f"{path} cannot be resumed: {'; '.join(changes)}; have it as it was, or begin a new run"
         )
-    return replace(plan, notes=tuple(resuming.notes(before, now)))
+    return replace(plan, notes=(*plan.notes, *resuming.notes(before, now)))
 
 
 def _asked(path: Path, kept: Mapping[str, Any]) -> Request:

@@ -316,3 +316,11 @@ def test_a_band_that_is_none_is_refused(harness: Harness) -> None:
     assert shown.code == 2
     assert "'--band': '-1' is not a number from 0 to 0.5" in shown.err
     assert not (harness.folder / "page").exists()
+
+
+@pytest.mark.parametrize(("budget", "is_short"), [(1, True), (600, False)])
+def test_a_budget_that_is_too_short_is_told(harness: Harness, budget: int, is_short: bool) -> None:
+    shown = harness("run", "quick", "--backend", "numpy", "--budget", budget, "--dry-run")
+    assert shown.code == 0, shown.err
+    told = " ".join(shown.err.split())
+    assert (f"note: --budget {budget} is short: each of " in told) == is_short

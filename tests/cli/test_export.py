@@ -141,3 +141,25 @@ def test_the_ratio_chart_as_pixels_is_of_the_sides_asked_for(harness: Harness, r
 
 def test_the_command_and_the_module_have_the_same_formats() -> None:
     assert list(FORMATS) == list(exporting._FORMATS)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("export", "{}", "--to", "csv"),
+        ("chart", "ratio", "{}", "--to", "ratio.svg"),
+        ("report", "{}"),
+        ("compare", "{}", "{}"),
+        ("repeat", "{}", "{}"),
+        ("limits", "{}"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_a_run_lacks_is_told_by_all_that_read_it(harness: Harness, arguments: tuple[str, ...]) -> None:
+    run, path = gpu_run(), harness.folder / "ended.jsonl"
+    with RunWriter(path, {**run.environment, "cases": len(run.records) + 2}) as writer:
+        for record in run.records:
+            writer.write(record)
+    shown = harness(*(each.format(path) for each in arguments))
+    assert f"note: {path}: the run was ended before its last case: " in shown.err
+    assert "was ended" not in shown.out

@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,24 @@ def test_where_no_run_file_can_be_is_told(path: Path, name: str, told: str) -> N
 def test_what_an_ended_run_lacks(name: str, about: dict[str, Any], how: str) -> None:
     run = Run({"cases": 3, **about}, [record(1)], [], Path(name))
     assert run.lacks == [f"the run was ended before its last case: 2 of 3 have no record{how}"]
+
+
+@pytest.mark.parametrize(
+    ("begun", "told"),
+    [
+        (0, ["the run was ended in process 1 of 3: there are fewer samples"]),
+        (1, ["the run was ended in process 2 of 3: there are fewer samples"]),
+        (2, []),
+    ],
+)
+def test_a_run_that_was_ended_in_an_earlier_process(begun: int, told: list[str]) -> None:
+    trials = [record(1).in_block(process, process) for process in range(begun + 1)]
+    assert Run({"cases": 1, "options": {"processes": 3}}, trials[:1], [], None, trials).lacks == told
+
+
+def test_what_is_skipped_has_no_record_of_a_later_process() -> None:
+    skipped = replace(record(1), status="skipped", reason="no float64")
+    assert not Run({"cases": 1, "options": {"processes": 3}}, [skipped], [], None, [skipped]).lacks
 
 
 def test_an_empty_file_may_be_written(tmp_path: Path) -> None:
