@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,11 +117,11 @@ def row_of(
     device = found.get((case.backend, case.device), {})
     key = case.device_key
     kind, op, type_, size, elements = _describe(problem)
-    quartiles = _quartiles(record, "queue")
     queue_side, launch_side = (
         launches.corrected(key, record.clocks.get(clock), clock) for clock in ("queue", "launch")
     )
     queue, launch = stats.centre(queue_side.blocks), stats.centre(launch_side.blocks)
+    quartiles = _quartiles(queue_side.blocks)
     location = _location(record)
     entry = REGISTRY.get(case.backend)
     dialect = "portable " * (getattr(case.variant, "dialect", "") == "portable")
@@ -221,12 +221,9 @@ def _describe(problem: Problem) -> tuple[str, str, str, str, int]:
     return problem.kind, problem.label, "", "", 0
 
 
-def _seconds(record: Record, clock: str) -> Sequence[float]:
-    return record.clocks[clock].seconds if clock in record.clocks else ()
-
-
-def _quartiles(record: Record, clock: str) -> stats.Quartiles:
-    samples = stats.usable(_seconds(record, clock))
+def _quartiles(side: Blocks) -> stats.Quartiles:
+    """Those of all samples, corrected as the time between them is."""
+    samples = [value for block in side for value in block]
     return stats.quartiles(samples) if samples else stats.Quartiles(math.nan, math.nan, math.nan)
 
 

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 import reports
-from harness.problems import Bandwidth
-from harness.results.record import Samples
+from harness.problems import Bandwidth, Empty
+from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
-from harness.variants.axes import BandwidthVariant
+from harness.variants.axes import BandwidthVariant, LaunchVariant
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
 from reports.limits import limits_of
@@ -41,6 +41,21 @@ def test_frame_derives_median_net_and_bandwidth() -> None:
     assert row["queue_p25"] == pytest.approx(9.95e-6)
     assert row["net"] == pytest.approx(6e-6)
     assert row["bytes_per_second"] == pytest.approx(2560 * 2560 * 4 / 10e-6)
+
+
+def test_the_quartiles_are_at_the_mean_cost_of_launching_as_the_time_is() -> None:
+    # The case met the dear kind of context in twelve of sixteen; all contexts are of both kinds alike.
+    mine = [1.6e-6] * 12 + [1.4e-6] * 4
+    costs = mine + [1.4e-6] * 24 + [1.6e-6] * 16
+    empty = Record(
+        Case("opencl", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control"),
+        "ok",
+        clocks={"queue": Samples(tuple(costs), blocks=tuple(range(len(costs))))},
+    )
+    taken = Samples(tuple(2e-6 + cost for cost in mine), blocks=tuple(range(16)))
+    case = replace(record("opencl", reduction(), 2e-6), clocks={"queue": taken})
+    row = row_of(frame(run_of(empty, case)).iloc[1:])
+    assert [row[name] for name in ("queue_p25", "queue", "queue_p75")] == pytest.approx([3.5e-6] * 3)
 
 
 def test_laplace_moves_its_image_twice() -> None:
