@@ -34,13 +34,15 @@ _LIMITS = {"reduction": "read", "laplace": "copy"}
 class Headline:
     """What one physical device showed. ``answer``: the verdict, in a sentence; ``findings`` the first three
     of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: see
-    :func:`above_limit`. ``physical``: its address.
+    :func:`above_limit`. ``caveat``: what the answer rests on where that is little, empty elsewhere.
+    ``physical``: its address.
     """
 
     device: str
     physical: str
     above: str
     answer: str
+    caveat: str
     findings: tuple[str, ...]
     rest: tuple[str, ...]
 
@@ -66,7 +68,7 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
         backends = rows["backend"].drop_duplicates()
         alone = "alone was" if len(backends) == 1 else "alone were"
         answer = f"Nothing to compare: {_listed(backends)} {alone} measured here."
-        return Headline(device, physical, above_limit(rows), answer, (), (*shares, *_warnings(rows)))
+        return Headline(device, physical, above_limit(rows), answer, "", (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
     # Who reads that OpenCL is as fast as CUDA asks next whether portable OpenCL is.
@@ -75,8 +77,10 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     first = [*map(_sentence, (main, *portable)), *_extreme(main), *shares]
     count = _FINDINGS + len(portable)
     rest = [*first[count:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
-    answer = verdict_sentence(main)
-    return Headline(device, physical, above_limit(rows), answer, tuple(first[:count]), tuple(rest))
+    findings = tuple(first[:count])
+    return Headline(
+        device, physical, above_limit(rows), verdict_sentence(main), _caveat(rows), findings, tuple(rest)
+    )
 
 
 def verdict_sentence(comparison: Comparison) -> str:
@@ -196,12 +200,17 @@ def _marked(comparison: Comparison) -> Iterator[str]:
         yield f"{marked} of {total} ratios carry a note (†), such as a host-bound side: read them with it."
 
 
+def _caveat(rows: pd.DataFrame) -> str:
+    """That a GPU's times differ from context to context, where all that is compared had one."""
+    if rows["physical"].iloc[0] == "cpu" or rows["queue_blocks"].map(len).max() > 1:
+        return ""
+    return (
+        "All cases had one context of the device, and no interval holds what another would have drawn: "
+        "ratios within some percent of 1 may be luck (--processes, --contexts, or a longer --budget)."
+    )
+
+
 def _warnings(rows: pd.DataFrame) -> Iterator[str]:
-    if rows["physical"].iloc[0] != "cpu" and rows["queue_blocks"].map(len).max() == 1:
-        yield (
-            "Everything was measured in one context of the device, and no interval holds what another would "
-            "have drawn: ratios within some percent of 1 may be luck (--processes, --contexts)."
-        )
     contradicting = int((rows["disagreement"] != "").sum())
     if contradicting:
         yield f"In {_cases(contradicting)} clocks contradict each other beyond their bias (‡ in the records)."

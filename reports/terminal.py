@@ -27,7 +27,8 @@ _MOST_VARIANTS = 4
 def conclusion(run: Run, band: float = BAND) -> list[str]:
     """What to print last: the verdict on each device; before all else where neither API ran."""
     rows = frame(run)
-    told = [f"{each.device}: {each.answer}" for each in headlines(rows, comparisons(rows, band))]
+    found = headlines(rows, comparisons(rows, band))
+    told = [" ".join(filter(None, (f"{each.device}: {each.answer}", each.caveat))) for each in found]
     if not set(rows[rows["status"] == "ok"]["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
         reasons = "; ".join(_absence(rows, name) for name in ("opencl", "cuda"))
         told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. {reasons}")

@@ -34,7 +34,18 @@ from reports.svg import SENTINEL, inline
 from reports.terminal import conclusion
 from tests.support.html import HOSTILE, Page, keys, tables
 from tests.support.recorded import run_of as run_file
-from tests.support.report_data import cpu_run, device, gpu_run, laplace, limit, png, record, reduction, run_of
+from tests.support.report_data import (
+    cpu_run,
+    device,
+    gpu_run,
+    laplace,
+    limit,
+    png,
+    record,
+    reduction,
+    run_of,
+    with_blocks,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +364,9 @@ def test_terminal_table_gives_the_ratio_of_each_backend() -> None:
 
 
 def test_the_conclusion_is_the_headline_of_each_device() -> None:
-    (told,) = conclusion(run_of(record("opencl", reduction(), 8e-6), record("cuda", reduction(), 6e-6)))
+    times = {"opencl": 8e-6, "cuda": 6e-6}
+    sides = (with_blocks(record(name, reduction(), time), time, time) for name, time in times.items())
+    (told,) = conclusion(run_of(*sides))
     assert told == "NVIDIA H200 (0000:3b:00.0): OpenCL is slower in 1 of 1 case, by up to 33.3 %."
     loud, _ = conclusion(run_of(record("numpy", reduction(), 8e-6), devices=(device("numpy"),)))
     assert loud.startswith("NEITHER OPENCL NOR CUDA RAN")

@@ -13,11 +13,14 @@ from rich.console import Console
 import reports
 from harness.problems import Empty
 from harness.results.record import Case, Record, Samples, Status
+from harness.results.runfile import Run
 from harness.variants.axes import LaunchVariant
 from reports.dataset import frame
 from reports.headline import headlines
 from reports.ratios import FASTEST_IS_IDENTICAL, comparisons
 from reports.tables import ratio_table
+from reports.terminal import conclusion
+from tests.support.html import Page
 from tests.support.report_data import (
     BOTH,
     GPU,
@@ -83,18 +86,6 @@ def test_interval_holds_what_differs_from_context_to_context() -> None:
     differing = run_of(with_blocks(opencl, 0.95e-6, 1e-6, 1.05e-6), with_blocks(cuda, 1e-6, 1e-6, 1e-6))
     assert row_of(only(alike).pairs)["verdict"] == "same"
     assert row_of(only(differing).pairs)["verdict"] == "ambiguous"
-
-
-def test_a_gpu_measured_in_one_context_is_told_of() -> None:
-    def told(*blocks: float, physical: str = GPU) -> bool:
-        rows = [with_blocks(record(name, reduction(), 1e-6), *blocks) for name in ("opencl", "cuda")]
-        run = run_of(*rows, devices=tuple(device(name, physical=physical) for name in ("opencl", "cuda")))
-        (headline,) = headlines(frame(run), comparisons(frame(run)))
-        return any("in one context" in sentence for sentence in headline.rest)
-
-    assert told(1e-6)
-    assert not told(1e-6, 1e-6, 1e-6)
-    assert not told(1e-6, physical="cpu")
 
 
 def test_pair_of_too_few_samples_is_ambiguous_and_says_why() -> None:
@@ -166,6 +157,30 @@ def test_the_answer_begins_with_the_verdict() -> None:
     assert (
         headline.answer == "No difference found in 4 of 5 cases; OpenCL is faster in 1, by up to 10.0\xa0%."
     )
+
+
+def _of_contexts(count: int) -> Run:
+    return run_of(
+        *(with_blocks(record(each, reduction(), 1e-6), *[1e-6] * count) for each in ("opencl", "cuda"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "is_told"),
+    [
+        (_of_contexts(1), True),
+        (_of_contexts(2), False),
+        # A processor has one context in a process, and its times are told by process.
+        (cpu_run(), False),
+    ],
+    ids=["one", "two", "processor"],
+)
+def test_an_answer_that_rests_on_one_context_says_so(run: Run, is_told: bool) -> None:
+    (headline,) = headlines(frame(run), comparisons(frame(run)))
+    said = "All cases had one context of the device, and no interval holds what another would have drawn"
+    assert headline.caveat.startswith(said) == is_told
+    assert (said in " ".join(Page(reports.render(run, "harness run quick")).text)) == is_told
+    assert (said in " ".join(conclusion(run))) == is_told
 
 
 def test_what_is_undecided_is_told_last_unless_it_is_the_most() -> None:
