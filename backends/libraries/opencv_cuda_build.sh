@@ -17,8 +17,8 @@ for tool in python3 c++ cmake ninja nvcc; do
 done
 # nvcc on PATH may be a link or a script that calls the toolkit's: it tells itself where it lies.
 toolkit=$(nvcc --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')
-toolkit=$(realpath "${toolkit:-/missing}" 2> /dev/null || true)
 [ -f "$toolkit/include/cuda_runtime.h" ] || { echo "nvcc has no toolkit with headers beside it: install CUDA 13's" >&2; exit 1; }
+toolkit=$(realpath "$toolkit")
 
 work=$folder/build
 mkdir -p "$work"

@@ -218,6 +218,7 @@ def selftest(
 ) -> None:
     """Compare every device with itself, many times; exit code 1 if too often a difference is found."""
     from harness.cli import render
+    from harness.cli.runs import loaded
     from harness.cli.terminal import complain
     from harness.runner.device_lock import DeviceBusy, LockUnusable
     from harness.runner.session import self_tests, self_tests_of
@@ -226,7 +227,7 @@ def selftest(
         if runs and (backend or device or processes):
             raise ValueError("of recorded runs everything is compared; give only --comparisons with them")
         if runs:
-            tests = self_tests_of(runs, comparisons)
+            tests = self_tests_of([loaded(path) for path in runs], comparisons)
         else:
             tests = self_tests(backend or (), device or (), comparisons, processes, complain)
     try:

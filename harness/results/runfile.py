@@ -53,7 +53,7 @@ class Run:
         # What is skipped, or failed, has no record of a later process.
         begun = 1 + max((each.process for each in self.trials if each.status == "ok"), default=processes)
         is_resumable = self.path and not _is_compressed(self.path) and "fleet" not in self.environment
-        how = f" ({going_on(self.path)})" if self.path and is_resumable else ""
+        how = f" ({going_on(self.path)})" if is_resumable else ""
         if left := max(0, cases - len(self.records)):
             told.append(f"the run was ended before its last case: {left} of {cases} have no record{how}")
         elif begun < processes:

@@ -276,16 +276,16 @@ def self_tests(
     return measured()
 
 
-def self_tests_of(paths: Sequence[Path], comparisons: int) -> Iterator[SelfTest]:
+def self_tests_of(runs: Sequence[Run], comparisons: int) -> Iterator[SelfTest]:
     """Compares the devices of recorded runs with themselves (:func:`harness.runner.selftest.selftest_of`).
 
     Raises:
-        OSError, ValueError: at once, if one cannot be read or has too few rounds.
+        ValueError: at once, if one has too few rounds.
     """
-    found = [(path, selftest_of(load_run(path), comparisons)) for path in paths]
+    found = [(run.path.name if run.path else "", selftest_of(run, comparisons)) for run in runs]
     return (
-        replace(test, device=f"{path.name} {test.device}" if len(found) > 1 else test.device)
-        for path, tests in found
+        replace(test, device=f"{name} {test.device}" if len(found) > 1 else test.device)
+        for name, tests in found
         for test in tests
     )
 

@@ -152,6 +152,7 @@ def test_the_command_and_the_module_have_the_same_formats() -> None:
         ("compare", "{}", "{}"),
         ("repeat", "{}", "{}"),
         ("limits", "{}"),
+        ("selftest", "{}"),
     ],
     ids=lambda arguments: arguments[0],
 )
