@@ -195,7 +195,7 @@ class Sweep(_Table):
 
 _GPU_SWEEP = Sweep(
     vector_width=[4],
-    loads_in_flight=[1, 4],
+    loads_in_flight=[1, 2, 4],
     stride=["global"],
     groups=[8, 32, "per_problem"],
     group_size=[256],
