@@ -1,0 +1,234 @@
+"""What is said of copies and reads around an H100's cache, and of what the wider limits change."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import pandas as pd
+
+from tests.support.figures import LIBRARIES, RESULTS, Figure
+from tests.support.figures.contexts import further
+from tests.support.figures.h100 import H100, RUN
+from tests.support.figures.studies import climbed
+from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, run_of, table, where
+
+SWEEPS = ("h100-sweep-copies", "h100-sweep-reads")
+WIDER, MODERN = "h100-quick-wider-limits", "h100-modern"
+HALF = 26_214_400
+"""The bytes of an image of four channels at 2560x2560: half of an H100's cache."""
+PARTS = (
+    r"w4 l(?P<loads>\d) global (?P<groups>\d+|groups per problem)\S* of (?P<group_size>\d+) ?(?P<hint>\w*)"
+)
+FORMER: dict[str, list[str]] = {
+    "loads": ["1", "4"],
+    "groups": ["8", "32", "groups per problem"],
+    "group_size": ["256"],
+    "hint": ["", "streaming", "resident"],
+}
+"""The candidates of a limit before two loads in flight were among them."""
+NOW = {**FORMER, "loads": ["1", "2", "4"]}
+SIZES = (1_638_400, 3_276_800, 6_553_600, 13_107_200, 19_660_800, HALF, 67_108_864)
+
+
+@cache
+def swept() -> pd.DataFrame:
+    """The rows of both sweeps, with the parts of each variant."""
+    rows = pd.concat([table(name) for name in SWEEPS], ignore_index=True)
+    assert set(rows["status"]) == {"ok"}
+    parts = rows["variant"].str.extract(PARTS)
+    assert parts.notna().all(axis=None)
+    return rows.join(parts)
+
+
+def fastest(direction: str, size: int, **wanted: object) -> float:
+    """What the fastest of these candidates takes, in us, of either API."""
+    return 1e6 * float(where(swept(), op=direction, source_bytes=size, **wanted)["queue"].min())
+
+
+def row(size: int) -> list[float]:
+    """Copies of so many bytes: the fastest of all, of the former candidates and of today's."""
+    return [fastest("copy", size), *(fastest("copy", size, **those) for those in (FORMER, NOW))]
+
+
+def missed(direction: str, **those: object) -> float:
+    """By how many per cent the fastest of these candidates are slower than those of all, at most."""
+    sizes = swept()["source_bytes"][swept()["op"] == direction].unique()
+    return 100 * (max(fastest(direction, size, **those) / fastest(direction, size) for size in sizes) - 1)
+
+
+def of_reads() -> tuple[float, float]:
+    """The least and the greatest that was read, in MB, with up to eight loads in flight."""
+    rows = where(swept(), op="read")
+    assert rows["loads"].max() == "8"
+    return ends(rows["source_bytes"] / 1e6)
+
+
+def at_half() -> list[float]:
+    """Copies of half of the cache: the fastest of all, which has eight groups a unit, and with fewer groups;
+    without the hint *resident* and with any other.
+    """
+    of_eight = fastest("copy", HALF, groups="8", hint="resident")
+    assert of_eight == fastest("copy", HALF)
+    fewer = fastest("copy", HALF, groups=["1", "2", "3", "4", "6"])
+    return [of_eight, fewer, fastest("copy", HALF, not_hint="resident")]
+
+
+def limit(run: str, size: int) -> float:
+    """The copy limit of a run at so many bytes, in us."""
+    rows = where(table(run), kind="laplace", cache="hot", status="ok", source_bytes=size)
+    (found,) = set(2e6 * size / rows["limit"].dropna())
+    return found
+
+
+def shares(run: str, side: str, kind: str) -> tuple[float, float]:
+    """What the filters of one size and kind reach of the copy limit, in either API."""
+    return ends(where(table(run), kind="laplace", size=side, type=kind, role=OWN, status="ok")["share"])
+
+
+def beside(side: str, kind: str, size: int) -> list[float]:
+    """The copy limit of both runs, and the shares of both."""
+    limits = [limit(run, size) for run in (RUN, WIDER)]
+    return [*limits, *(end for run in (RUN, WIDER) for end in shares(run, side, kind))]
+
+
+def differing() -> list[int]:
+    """How many cases both runs decided, all alike; what the run by wider limits left undecided, and of how
+    many.
+    """
+    one, two = (
+        where(ratios(run), first_backend="opencl").set_index("problem")["verdict"] for run in (RUN, WIDER)
+    )
+    both = pd.DataFrame({"one": one, "two": two})
+    decided = both[(both != "ambiguous").all(axis=1)]
+    assert (decided["one"] == decided["two"]).all()
+    return [len(decided), int((two == "ambiguous").sum()), len(two)]
+
+
+def screening(run: str) -> float:
+    """The seconds that the first context of a run spends on limits."""
+    trials = run_of(run).trials
+    first = trials[0].block
+    of_limits = (each for each in trials if each.block == first and each.case.role == "limit")
+    return sum(float(each.provenance["wall_seconds"]) for each in of_limits)
+
+
+def too_kind() -> list[float]:
+    """By how many per cent the former candidates were too slow at the size where they missed most."""
+    worst = max(SIZES, key=lambda size: row(size)[1] / row(size)[2])
+    _, former, now = row(worst)
+    assert worst == 2560 * 2560
+    return [100 * (former / now - 1)]
+
+
+def of_modern() -> list[float]:
+    """Its comparisons, *same* and *ambiguous*, and the ends of all."""
+    found = where(ratios(MODERN), first_backend="opencl")
+    counts = found["verdict"].value_counts()
+    assert dict(counts) == {"same": 15, "ambiguous": 1}
+    return [len(found), int(counts["same"]), *ends(found["gross"])]
+
+
+def leads_of_modern() -> list[float]:
+    """How far CUDA is ahead of each library: none is ahead of either API; of NPP in how many cells, too."""
+    for side in OWN:
+        assert set(leads(MODERN, backend=side)["verdict"]) == {"faster"}
+    cells = where(leads(MODERN), second_backend="npp")
+    cub, npp, cupy, torch = (lead(MODERN, name) for name in LIBRARIES)
+    return [*cub, len(cells), *npp, *cupy, *torch]
+
+
+SENTENCES: list[Figure] = [
+    (
+        H100,
+        "shares of images of {:.1f} and {:.0f} MB (one and three channels of bytes at 2560x2560) are too "
+        "high by up to {:.0f} %.",
+        lambda: [SIZES[2] / 1e6, SIZES[4] / 1e6, *too_kind()],
+    ),
+    (H100, "Two sweeps of {:.1f} to {:.0f} MB, hot", lambda: ends(swept()["source_bytes"] / 1e6)),
+    (H100, "a copy of {:.1f} MB is {:.0f} % faster with them.", lambda: [SIZES[2] / 1e6, *too_kind()]),
+    (RESULTS, "On an H100 these copy {:.1f} MB {:.0f} % faster (", lambda: [SIZES[2] / 1e6, *too_kind()]),
+    ("CHANGELOG.md", "that copies 6 MB up to {:.0f} % faster,", too_kind),
+    (H100, "They miss the fastest of all by at most {:.1f} %;", lambda: [missed("copy", **NOW)]),
+    (
+        H100,
+        "Reads of {:.1f} to {:.0f} MB, with up to eight loads, were and are at most {:.1f} % from the "
+        "fastest of all.",
+        lambda: [*of_reads(), max(missed("read", **those) for those in (FORMER, NOW))],
+    ),
+    (
+        H100,
+        "are the fastest, with {:.2f} us; fewer take {:.2f}, and without the hint *resident* no copy takes "
+        "less than {:.2f}.",
+        at_half,
+    ),
+    (
+        H100,
+        "540 s, {} contexts of the empty kernel)",
+        lambda: contexts(WIDER)[2:],
+    ),
+    (
+        H100,
+        "The {} cases that both runs decided have the same verdicts. The run left {} of {} undecided",
+        differing,
+    ),
+    (
+        H100,
+        "so that a case took {:.1f} ms in OpenCL and {:.1f} in CUDA in a further context.",
+        lambda: [1e3 * further(WIDER)[side] for side in OWN],
+    ),
+    (
+        H100,
+        "the first context spent {:.1f} s on limits, {:.1f} before;",
+        lambda: [screening(WIDER), screening(RUN)],
+    ),
+    (H100, "(seven minutes, up to {} contexts)", lambda: contexts(MODERN)[1:2]),
+    (
+        H100,
+        "Of {} comparisons of OpenCL with CUDA {} are *same* and one *ambiguous*, at {:.3f} to {:.3f} of",
+        of_modern,
+    ),
+    (
+        H100,
+        "than CUB in all 16 cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in {} by "
+        "{:.2f} ({:.2f}), than CuPy by {:.2f} ({:.2f}), than PyTorch by {:.2f} ({:.2f}).",
+        leads_of_modern,
+    ),
+    (
+        H100,
+        "from {:.1f} us (OpenCL) and {:.1f} (CUDA) on its first rung to {:.2f} and {:.2f}.",
+        lambda: [climbed(MODERN, -1)[place] for place in (0, 2, 1, 3)],
+    ),
+]
+
+ROWS: list[Figure] = [
+    *(
+        (H100, f"| {text} |" + 3 * " {:.2f} |", partial(row, size))
+        for text, size in zip(
+            (
+                "1.6 MB, one channel of uint8 at 1280x1280",
+                "3.3 MB",
+                "6.6 MB, one channel at 2560x2560",
+                "13 MB, uint16",
+                "20 MB, three channels of uint8",
+                "26 MB, four channels, float32",
+                "67 MB, one channel at 8192x8192",
+            ),
+            SIZES,
+            strict=True,
+        )
+    ),
+    *(
+        (
+            H100,
+            f"| uint8, {name}, {side} | {{:.2f}} | {{:.2f}} | {{:.2f}} to {{:.2f}} | {{:.2f}} to {{:.2f}} |",
+            partial(beside, side, kind, size),
+        )
+        for name, side, kind, size in (
+            ("one channel", "1280x1280", "uint8C1", SIZES[0]),
+            ("four channels", "1280x1280", "uint8C4", SIZES[2]),
+            ("one channel", "2560x2560", "uint8C1", SIZES[2]),
+            ("four channels", "2560x2560", "uint8C4", HALF),
+            ("one channel", "8192x8192", "uint8C1", SIZES[-1]),
+        )
+    ),
+]
