@@ -77,7 +77,7 @@ def limit(run: str, size: int) -> float:
     """The copy limit of a run at so many bytes, in us."""
     rows = where(table(run), kind="laplace", cache="hot", status="ok", source_bytes=size)
     (found,) = set(2e6 * size / rows["limit"].dropna())
-    return found
+    return float(found)
 
 
 def shares(run: str, side: str, kind: str) -> tuple[float, float]:
