@@ -7,13 +7,13 @@ from functools import partial
 import pandas as pd
 
 from harness.results.statistics import geometric_mean
-from tests.support.figures import Figure
+from tests.support.figures import LIBRARIES, Figure
 from tests.support.figures.filters import STEPS, step
 from tests.support.figures.h100 import H100, SIDES, filters
-from tests.support.figures.studies import all_same, climbed, leads_of_yan2011, of_yan2011
+from tests.support.figures.studies import all_same, climbed, leads_of_yan2011, of_yan2011, verdicts
 from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, table, where
 
-JIA, YAN, PCL = "h100-jia2012", "h100-yan2011", "h100-pcl"
+JIA, YAN, PCL, MODERN = "h100-jia2012", "h100-yan2011", "h100-pcl", "h100-modern"
 LIBRARIES_RUN = "h100-libraries"
 SMALL = "256x256"
 """An image whose filter is little more than its launch: there PyTorch is ahead in some cells."""
@@ -89,6 +89,20 @@ def leads_of_pcl() -> list[float]:
     return [value for name in ("cub", "cupy", "pycuda_array") for value in lead(PCL, name)]
 
 
+def of_modern() -> list[float]:
+    """Its comparisons, *same* and *ambiguous*, and the ends of their ratios."""
+    return [*verdicts(MODERN), *ends(ratios(MODERN)["gross"])]
+
+
+def leads_of_modern() -> list[float]:
+    """How far CUDA is ahead of each library, of NPP in how many cells; none is ahead of either API."""
+    for side in OWN:
+        assert set(leads(MODERN, backend=side)["verdict"]) == {"faster"}
+    cells = where(leads(MODERN), second_backend="npp")
+    cub, npp, cupy, torch = (lead(MODERN, name) for name in LIBRARIES)
+    return [*cub, len(cells), *npp, *cupy, *torch]
+
+
 SENTENCES: list[Figure] = [
     (
         H100,
@@ -143,6 +157,23 @@ SENTENCES: list[Figure] = [
         H100,
         "{} cases of filters, one context)",
         lambda: [len(where(table(JIA), kind="laplace", status="ok", purpose="compare"))],
+    ),
+    (H100, "(seven minutes, up to {} contexts)", lambda: contexts(MODERN)[1:2]),
+    (
+        H100,
+        "Of {} comparisons of OpenCL with CUDA {} are *same* and {} *ambiguous*, at {:.3f} to {:.3f} of",
+        of_modern,
+    ),
+    (
+        H100,
+        "than CUB in all 16 cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in {} by "
+        "{:.2f} ({:.2f}), than CuPy by {:.2f} ({:.2f}), than PyTorch by {:.2f} ({:.2f}).",
+        leads_of_modern,
+    ),
+    (
+        H100,
+        "from {:.1f} us (OpenCL) and {:.1f} (CUDA) on its first rung to {:.2f} and {:.2f}.",
+        lambda: [climbed(MODERN, -1)[place] for place in (0, 2, 1, 3)],
     ),
 ]
 
