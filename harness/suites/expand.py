@@ -203,7 +203,7 @@ def _bandwidth_cases(block: BandwidthBlock, devices: Sequence[DeviceInfo]) -> It
     ]
     for problem, cache, device in product(problems, block.caches, meant):
         base = Case(device.backend, device.index, problem, LibraryVariant(), cast(Cache, cache))
-        for variant in _sweep(block.cpu if device.kind == "cpu" else block.gpu):
+        for variant in variants_of(block.cpu if device.kind == "cpu" else block.gpu):
             yield replace(base, variant=variant)
 
 
@@ -244,11 +244,12 @@ def _candidates(
     suite: Suite, problem: Bandwidth, device: DeviceInfo
 ) -> list[BandwidthVariant | CommandVariant]:
     """The variants whose fastest is the limit: those that the device can run, or one, which tells why not."""
-    sweep = _sweep(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
+    sweep = variants_of(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
     every: list[BandwidthVariant | CommandVariant] = [*sweep, CommandVariant()]
     return [variant for variant in every if not violations(variant, problem, device)] or every[:1]
 
 
-def _sweep(sweep: Sweep) -> list[BandwidthVariant]:
+def variants_of(sweep: Sweep) -> list[BandwidthVariant]:
+    """The bandwidth variants of a sweep: the product of its axes."""
     axes = sweep.model_dump()
     return [BandwidthVariant(**dict(zip(axes, values, strict=True))) for values in product(*axes.values())]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
-from itertools import product
 
 import pandas as pd
 
-from harness.suites.schema import Limits, Sweep
-from harness.variants.axes import BandwidthVariant, label
+from harness.suites.expand import variants_of
+from harness.suites.schema import Limits
+from harness.variants.axes import label
 from tests.support.figures import RESULTS, Figure
 from tests.support.figures.contexts import further
 from tests.support.figures.h100 import H100, RUN, filters, none_above
@@ -22,10 +22,7 @@ HALF = 26_214_400
 PARTS = (
     r"w4 l(?P<loads>\d) global (?P<groups>\d+|groups per problem)\S* of (?P<group_size>\d+) ?(?P<hint>\w*)"
 )
-TODAY = [
-    BandwidthVariant(**dict(zip(Sweep.model_fields, values, strict=True)))
-    for values in product(*Limits().gpu.model_dump().values())
-]
+TODAY = variants_of(Limits().gpu)
 """The candidates of a limit on a GPU; before, those with two loads in flight were not among them."""
 NOW = [label(variant) for variant in TODAY]
 FORMER = [label(variant) for variant in TODAY if variant.loads_in_flight != 2]
