@@ -27,10 +27,8 @@ MOST_BYTES = 2**30
 """What the answers may take that are no arrays; those beyond it are computed anew by each worker."""
 LEAST_ARRAY_BYTES = 2**20
 """Arrays of fewer bytes are made anew: that is as fast as reading them."""
-MOST_ARRAY_BYTES = 2**33
-"""What the arrays may take together, the oldest go first; one alone may take more. Those of a suite that it
-does not hold are all made anew in each process, as they come in turn.
-"""
+MOST_ARRAY_BYTES = 2**34
+"""What the arrays may take together; one alone may take more."""
 FREE_SHARE = 0.25
 """The part of the disk's free space, with what they have taken of it, that the arrays may take together."""
 
@@ -106,7 +104,7 @@ class Shared:
     def array(self, key: Hashable, make: Callable[[], Array]) -> Array:
         """The array of ``key``, a source or an image that is an answer; made and kept where no worker has.
 
-        Many are kept: the cases that share one follow each other, on every device, and every process of the
+        Many are kept: the cases that share one follow each other, on every device, and every context of the
         run comes to it again.
         """
         path = self._path(key, _ARRAY)
@@ -137,9 +135,11 @@ class Shared:
             os.close(folder)
 
     def _make_room(self, nbytes: int) -> bool:
-        """Removes the oldest arrays as far as another one needs; whether it fits then.
+        """Removes arrays as far as another one needs; whether it fits then.
 
-        To be called by one worker at a time: what is half written then a killed one has left.
+        Those that were kept last go first, as a run comes to its arrays in the same order again and again: if
+        the oldest went, none would still be there when its turn comes. The very last stays: other workers are
+        about to read it. To be called by one worker at a time: what is half written then a killed one left.
         """
         if not self._folder.is_dir():
             # Something has removed it; the next array makes it again.
@@ -153,12 +153,12 @@ class Shared:
         fitting = int(FREE_SHARE * (shutil.disk_usage(self._folder).free + taken))
         if nbytes > fitting:
             return False
-        for oldest in kept:
+        for path in [*kept[-2::-1], *kept[-1:]]:
             if taken + nbytes <= min(MOST_ARRAY_BYTES, fitting):
                 break
             # Who has mapped it keeps it: only its name goes.
-            oldest.unlink(missing_ok=True)
-            taken -= sizes[oldest]
+            path.unlink(missing_ok=True)
+            taken -= sizes[path]
         return True
 
     def _path(self, key: object, suffix: str) -> Path:

@@ -66,23 +66,22 @@ def test_sources_are_kept_side_by_side(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("every_size")
-def test_the_oldest_source_makes_room_and_stays_readable(
+def test_where_room_is_short_most_sources_stay_for_the_next_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared, first, second, third = Shared(tmp_path), Maker(1), Maker(2), Maker(3)
-    shared.array("a", first)
+    shared, makers = Shared(tmp_path), [Maker(value) for value in range(6)]
+    mapped = shared.array(0, makers[0])
     (path,) = tmp_path.iterdir()
-    # Room for two.
-    monkeypatch.setattr(module, "MOST_ARRAY_BYTES", 2 * path.stat().st_size)
-    os.utime(path, (0, 0))
-    mapped = shared.array("a", first)
-    shared.array("b", second)
-    shared.array("c", third)
-    assert len(list(tmp_path.iterdir())) == 2
-    assert (mapped == 1).all()
-    for key, make in (("b", second), ("c", third), ("a", first)):
-        shared.array(key, make)
-    assert (first.times, second.times, third.times) == (2, 1, 1)
+    monkeypatch.setattr(module, "MOST_ARRAY_BYTES", 4 * path.stat().st_size)
+    for _ in range(3):
+        for make in makers:
+            for _ in range(2):
+                assert (shared.array(make.value, make) == make.value).all()
+            assert len(list(tmp_path.iterdir())) <= 4
+            time.sleep(0.01)
+    assert (mapped == 0).all()
+    # Nobody makes what another worker has just made, and all but two of those that fit are made once.
+    assert [make.times for make in makers] == [1, 1, 3, 3, 3, 3]
 
 
 @pytest.mark.usefixtures("every_size")
