@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.results.runfile import Run
+from harness.results.sweep import SWEEP
 from reports.dataset import frame, memory_rates
 from reports.shares import fastest
 
@@ -53,7 +54,7 @@ def limits_of(run: Run) -> list[Limit]:
             memory_share=row.bytes_per_second / rate if rate else None,
             through=row.device,
             kernel=row.variant,
-            sweep=str(run.records[row.number].provenance.get("sweep", "")),
+            sweep=str(run.records[row.number].provenance.get(SWEEP, "")),
         )
         found.append(limit)
     return found

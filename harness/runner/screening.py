@@ -23,6 +23,7 @@ from harness.devices import DeviceInfo
 from harness.files import replacing
 from harness.problems import Problem
 from harness.results.record import Case, Record
+from harness.results.sweep import SWEEP, of_this_run, remembered
 from harness.runner.environment import kernels_hash
 from harness.variants.axes import label
 
@@ -135,8 +136,8 @@ class Screening:
             return {}
         limit = _limit(case)
         if found := self._remembered.get(limit):
-            return {"sweep": f"the fastest {len(found.fastest)} of {found.candidates}, found on {found.on}"}
-        return {"sweep": f"{len(self._candidates[limit])} candidates in this run"}
+            return {SWEEP: remembered(len(found.fastest), found.candidates, found.on)}
+        return {SWEEP: of_this_run(len(self._candidates[limit]))}
 
     def remember(self) -> None:
         """Stores the fastest candidates of each limit that this run found. Of a run that was interrupted,
