@@ -6,11 +6,12 @@ import re
 from functools import partial
 from typing import Any
 
+from reports.repeatability import repeated
 from tests.support.figures import NOTES, RESULTS, Figure
-from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, leads, ratios, table, where
+from tests.support.recorded import FOLDER, OWN, contexts, ends, lead, leads, ratios, run_of, table, where
 
 RUN, MASKS_RUN, SMALL = "h200-jia2012", "h200-filters", "h200-sweep-small-filters"
-BEFORE = "h200-filters-before"
+BEFORE, FORMER = "h200-filters-before", "h200-filters-former-limits"
 FORMS, HINTS, ROWS_RUN = "h200-sweep-filters", "h200-sweep-hints-2560", "h200-sweep-small-rows"
 SHAPE, FORM = "mapped w16 rows4 l4", "specialized halves"
 LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
@@ -92,20 +93,43 @@ def meeting(goal: float, *kinds: str) -> tuple[int, int]:
     return sum(share >= goal for share in found), len(found)
 
 
-def compared() -> tuple[int, ...]:
+def from_memory(run: str) -> tuple[int, ...]:
     """OpenCL against CUDA at 8192x8192: those that are the same, all, the undecided."""
-    rows = where(ratios(MASKS_RUN), size="8192x8192")
+    rows = where(ratios(run), size="8192x8192")
     assert set(rows["cache"]) == {"hot", "cold"}
     return len(where(rows, verdict="same")), len(rows), len(where(rows, verdict="ambiguous"))
 
 
+def from_memory_by_fewer() -> list[float]:
+    """The same of the newer run: its most contexts, the undecided, the same, and by how many per cent OpenCL
+    is faster in the one that is left.
+    """
+    same, count, undecided = from_memory(MASKS_RUN)
+    (faster,) = where(ratios(MASKS_RUN), size="8192x8192", verdict="faster")["gross"]
+    assert same + undecided + 1 == count
+    return [contexts(MASKS_RUN)[1], undecided, same, 100 * (faster - 1)]
+
+
 def in_the_cache() -> list[float]:
-    """The filters at 2560x2560 in which OpenCL is slower, by how many per cent at most, and the faster."""
-    rows = where(ratios(MASKS_RUN), size="2560x2560", cache="hot")
+    """The filters at 2560x2560 in which OpenCL was slower, by how many per cent at most, and the faster."""
+    rows = where(ratios(FORMER), size="2560x2560", cache="hot")
     slower, faster = (where(rows, verdict=verdict) for verdict in ("slower", "faster"))
     assert set(slower["type"]) == {"uint8C1", "uint8C4"}
-    assert set(where(ratios(MASKS_RUN), verdict=["slower", "faster"])["size"]) == {"2560x2560"}
+    assert set(where(ratios(FORMER), verdict=["slower", "faster"])["size"]) == {"2560x2560"}
     return [len(slower), 100 * (1 / float(slower["gross"].min()) - 1), len(faster)]
+
+
+def in_the_cache_now() -> list[float]:
+    """Of four channels at 2560x2560 the undecided, which all are, and their ratios; all filters there, the
+    undecided, and the most contexts. No verdict contradicts the former run's.
+    """
+    rows = where(ratios(MASKS_RUN), size="2560x2560", cache="hot")
+    four = where(rows, type="uint8C4")
+    assert set(four["verdict"]) == {"ambiguous"}
+    (found,) = repeated(run_of(MASKS_RUN), run_of(FORMER))
+    assert not found.contradicting
+    undecided = len(where(rows, verdict="ambiguous"))
+    return [len(four), *ends(four["gross"]), len(rows), undecided, contexts(MASKS_RUN)[1]]
 
 
 def words_in_turn() -> list[float]:
@@ -235,11 +259,31 @@ SENTENCES: list[Figure] = [
         ],
     ),
     (RESULTS, "a cold one, each right, in up to {} contexts)", lambda: [contexts(MASKS_RUN)[1]]),
-    (RESULTS, "in {} of {} filters at 8192x8192, every mask, border and output; the other {} are", compared),
     (
         RESULTS,
-        "OpenCL is slower in {} filters of one and four channels of bytes, by up to {:.1f} %, and faster in "
-        "{}.",
+        "in {} of {} filters at 8192x8192, every mask, border and output; the other {} are",
+        lambda: from_memory(FORMER),
+    ),
+    (
+        RESULTS,
+        "(../reports/examples/h200-filters-former-limits.jsonl.xz), up to {} contexts)",
+        lambda: [contexts(FORMER)[1]],
+    ),
+    (
+        RESULTS,
+        "In the newer run {} contexts leave {} of them *ambiguous*; {} are the *same*, and in one OpenCL is "
+        "faster, by {:.1f} %.",
+        from_memory_by_fewer,
+    ),
+    (
+        RESULTS,
+        "{} filters of them are *ambiguous* in the newer run, at {:.3f} to {:.3f}. Of all {} there {} are, "
+        "where {} contexts differ by more than the band.",
+        in_the_cache_now,
+    ),
+    (
+        RESULTS,
+        "OpenCL slower in {} filters of one and four channels of bytes, by up to {:.1f} %, and faster in {}.",
         in_the_cache,
     ),
     (
@@ -327,14 +371,25 @@ ROWS: list[Figure] = [
     ),
     (
         RESULTS,
-        "| at 8192x8192 uint8 {:.1f} %, uint16 {:.1f} %, with three channels {:.1f} %; float32, three and "
-        "four channels of uint8 meet it with at most {:.1f} % |",
+        "| at 8192x8192 uint8 {:.1f} %, with three channels {:.1f} %, uint16 {:.1f} %, with three {:.1f} %; "
+        "float32 and four channels of uint8 meet it with at most {:.1f} % |",
         lambda: [
-            *(spread(kind) for kind in ("uint8C1", "uint16C1", "uint16C3")),
-            max(spread(kind) for kind in ("float32C1", "uint8C3", "uint8C4")),
+            *(spread(kind) for kind in ("uint8C1", "uint8C3", "uint16C1", "uint16C3")),
+            max(spread(kind) for kind in ("float32C1", "uint8C4")),
         ],
     ),
-    (RESULTS, "| {} of {} at 8192x8192, {} *ambiguous* | met |", compared),
+    (
+        RESULTS,
+        "| {} of {} at 8192x8192 in up to {} contexts, {} *ambiguous*; {} in up to {}, {} *ambiguous* | met",
+        lambda: [
+            *from_memory(FORMER)[:2],
+            contexts(FORMER)[1],
+            from_memory(FORMER)[2],
+            from_memory(MASKS_RUN)[0],
+            contexts(MASKS_RUN)[1],
+            from_memory(MASKS_RUN)[2],
+        ],
+    ),
     (
         RESULTS,
         "| one channel {:.2f} to {:.2f}; four channels meet it with at most {:.2f} |",
