@@ -11,13 +11,21 @@ from pathlib import Path
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path to write to, whose file takes the place of ``path`` at once when the block ends; folders are
-    made. Where the block raises, or writes nothing, ``path`` stays as it was.
+    made. Where the block raises, or writes nothing, ``path`` stays as it was. Of a link what it leads to is
+    replaced.
 
     Raises:
-        OSError: if the folder cannot be written to, or nothing was written.
+        OSError: if the folder cannot be written to, the disk is full, or nothing was written; names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+    target = path.resolve()
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         whole = Path(folder) / path.name
-        yield whole
-        whole.replace(path)
+        try:
+            yield whole
+            whole.replace(target)
+        except OSError as error:
+            # A write names no file, as on a full disk, and the part is gone when this is read.
+            if error.filename in (None, str(whole)):
+                raise OSError(error.errno, error.strerror, str(path)) from error
+            raise

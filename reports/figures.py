@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from harness.files import replacing
 from harness.results.ratio import BAND
 from harness.results.runfile import Run
 from reports.charts import ratio_panels
@@ -55,7 +56,8 @@ def write_ratio_chart(
         found = "; ".join(texts) or "none"
         raise ValueError(f"{run.path} has no ratios{' of ' + asked if asked else ''}; there are: {found}")
     chosen = fitting[0]
-    ratio_panels(*there[chosen]).write(path)
+    with replacing(path) as part:
+        ratio_panels(*there[chosen]).write(part)
     return texts[chosen], texts[:chosen] + texts[chosen + 1 :]
 
 

@@ -11,6 +11,7 @@ import typer
 from harness.cli.mistakes import user_input
 from harness.cli.options import DEFAULT_BAND, Band, RunFile, among, starting
 from harness.explain import unknown
+from harness.files import replacing
 
 _FORMATS = ("csv", "parquet", "pytest-benchmark")
 """As :data:`reports.export.FORMATS`, which is not worth importing pandas for whatever is asked."""
@@ -51,7 +52,8 @@ def export(
         write = by_ending[file.suffix] if file else FORMATS[to][1]
         data = write(loaded(run_file))
         if file:
-            file.write_bytes(data)
+            with replacing(file) as part:
+                part.write_bytes(data)
     if file:
         complain(f"written: {file}")
     else:

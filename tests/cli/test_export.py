@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +50,21 @@ def test_csv_has_a_line_a_record(harness: Harness, run_file: Path) -> None:
     assert len(table) == len(load_run(run_file).records)
     assert harness("export", run_file, "--to", "my.csv").code == 0
     assert Path("my.csv").read_text(encoding="utf-8") == shown.out
+
+
+def test_where_the_disk_is_full_the_file_before_stays(
+    harness: Harness, run_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    Path("my.csv").write_text("before")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    shown = harness("export", run_file, "--to", "my.csv")
+    assert shown.code == 2
+    assert "my.csv: No space left on device" in shown.err
+    assert Path("my.csv").read_text(encoding="utf-8") == "before"
+    assert sorted(path.name for path in Path().iterdir()) == ["my.csv", run_file.name]
 
 
 def test_parquet_has_what_csv_has(harness: Harness, run_file: Path) -> None:

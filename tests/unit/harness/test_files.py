@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -29,3 +32,30 @@ def test_a_file_stays_as_it_was_where_writing_fails(tmp_path: Path) -> None:
         pass
     assert path.read_text() == "first"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["a full disk", "no right to write"])
+def test_an_error_of_the_disk_names_the_file(tmp_path: Path, named: bool) -> None:
+    path = tmp_path / "file"
+    path.write_text("first")
+    told = re.escape(f"No space left on device: '{path}'")
+    with pytest.raises(OSError, match=told) as error, replacing(path) as whole:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *([str(whole)] if named else []))
+    assert error.value.filename == str(path)
+    assert path.read_text() == "first"
+
+
+def test_an_error_of_another_file_names_that(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as error, replacing(tmp_path / "file"):
+        (tmp_path / "missing").read_bytes()
+    assert error.value.filename == str(tmp_path / "missing")
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    path, link = tmp_path / "folder" / "file", tmp_path / "link"
+    link.symlink_to(path)
+    with replacing(link) as whole:
+        whole.write_text("text")
+    assert link.is_symlink()
+    assert path.read_text() == "text"
