@@ -18,12 +18,12 @@ from rich.table import Table
 
 from harness.cli import options, render
 from harness.cli.mistakes import MistakeError, user_input
+from harness.cli.runs import loaded
 from harness.cli.terminal import complain, console
 from harness.fleet import cluster, folder
 from harness.fleet.device_run import DeviceRun
 from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError, SchedulerLost
-from harness.results.runfile import load_run
 from harness.runner.plan import Request
 from harness.runner.session import suite_of
 from harness.runner.signals import Ended
@@ -67,7 +67,7 @@ def run_fleet(
     except FleetError as error:
         raise MistakeError(str(error)) from error
     failed = [run for run in runs if run.state == "failed"]
-    is_right = render.conclude_fleet([load_run(path) for path in paths], report, band, as_json)
+    is_right = render.conclude_fleet([loaded(path) for path in paths], report, band, as_json)
     for run in failed:
         complain(f"error: {run.unit.label}: {run.entry.reason}")
     if failed:

@@ -50,6 +50,12 @@ def test_a_cluster_that_a_file_describes_measures(harness: Harness) -> None:
     again = harness("run", "--resume", "my", "--cluster", "my.yaml", "--report", "page", "--json")
     assert again.code == 0, again.err
     assert json.loads(again.out)["counts"] == {"ok": 2}
+    assert "no record" not in again.err
+    lines = file.read_bytes().splitlines(keepends=True)
+    last = max(number for number, line in enumerate(lines) if b'"type": "record"' in line)
+    file.write_bytes(b"".join(lines[:last] + lines[last + 1 :]))
+    cut = harness("run", "--resume", "my", "--cluster", "my.yaml", "--report", "page", "--json")
+    assert f"note: {file}: the run was ended before its last case: 1 of 2 have no record" in cut.err
     assert harness("run", harness.suite(), *arguments).code == 2
 
 
