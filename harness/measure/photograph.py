@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -77,6 +78,8 @@ def _read(path: Path) -> Array:
     except DecompressionBombError as error:
         most = 2 * (MAX_IMAGE_PIXELS or 0)
         raise ImageError(f"image {path}: it has more than {most} pixels; give a smaller one") from error
+    except ImageError:
+        raise
     except Exception as error:
         # Each of the readers behind imread has error types of its own; whatever it is, this is no photograph.
         why = str(error).partition("\n")[0] or type(error).__name__
@@ -88,10 +91,18 @@ def _pixels(path: Path) -> Array:
     from PIL import Image, ImageOps
     from skimage.io import imread
 
-    if _has_other_colours(path):
+    head = _head(path)
+    if head and head.kind in _FIRST_ALONE and head.images > 1:
+        raise _several(str(path), head.images)
+    if _has_other_colours(path, head):
         with Image.open(path) as opened:
             return np.asarray(ImageOps.exif_transpose(opened).convert("RGB"))
-    return _UPRIGHT[_orientation(path)](np.asarray(imread(path)))
+    try:
+        pixels = np.asarray(imread(path))
+    except Exception as error:
+        # In place of the names of the readers that were tried.
+        raise error if head else ValueError("it is no image of a known kind") from error
+    return _UPRIGHT[head.orientation if head else 1](pixels)
 
 
 _UPRIGHT: dict[int, Callable[[Array], Array]] = {
@@ -107,39 +118,56 @@ _UPRIGHT: dict[int, Callable[[Array], Array]] = {
 """How a photograph is turned upright, by its Exif orientation: cameras keep rows as their sensor has them."""
 
 
-def _orientation(path: Path) -> int:
-    """The key of _UPRIGHT; 1 where the file tells none."""
+_FIRST_ALONE = ("PNG", "WEBP", "AVIF")
+"""Pillow's names of the kinds of which scikit-image would take the first of several images without a word.
+Those of a JPEG are a camera's, of one photograph; those of other kinds come as a stack.
+"""
+
+
+class _Head(NamedTuple):
+    """What the beginning of a file tells, by Pillow's names: its kind, its colours, how it is to be turned (a
+    key of _UPRIGHT), and how many images it holds.
+    """
+
+    kind: str | None
+    mode: str
+    orientation: int
+    images: int
+
+
+def _head(path: Path) -> _Head | None:
+    """None of a file that is no image that Pillow knows."""
     from PIL import ExifTags, Image, UnidentifiedImageError
 
     try:
         with Image.open(path) as opened:
             told = opened.getexif().get(ExifTags.Base.Orientation, 1)
+            images = getattr(opened, "n_frames", 1)
+            return _Head(opened.format, opened.mode, told if told in _UPRIGHT else 1, images)
     except UnidentifiedImageError:
-        return 1
-    return told if told in _UPRIGHT else 1
+        return None
 
 
-def _has_other_colours(path: Path) -> bool:
+def _has_other_colours(path: Path, head: _Head | None) -> bool:
     """Whether a file's numbers are ink, places in a palette, or grey counted from white, which scikit-image
     hands on as they are.
     """
-    from PIL import Image, UnidentifiedImageError
     from tifffile import PHOTOMETRIC, TiffFile
 
     # As scikit-image chooses who reads a file.
     if path.name.lower().endswith((".tif", ".tiff")):
         with TiffFile(path) as tiff:
             return tiff.pages.first.photometric not in (PHOTOMETRIC.MINISBLACK, PHOTOMETRIC.RGB)
-    try:
-        with Image.open(path) as opened:
-            return opened.mode == "CMYK"
-    except UnidentifiedImageError:
-        return False
+    return head is not None and head.mode == "CMYK"
+
+
+def _several(name: str, images: int) -> ImageError:
+    return ImageError(f"image {name}: it holds {images} images, as an animation does; save one of them")
 
 
 def _as_rgb(raw: Array, name: str) -> Array:
     if raw.ndim == 4 and len(raw) > 1:
-        raise ImageError(f"image {name}: it holds {len(raw)} images, as an animation does; save one of them")
+        raise _several(name, len(raw))
     # A GIF is an animation, though of one image.
     raw = raw[0] if raw.ndim == 4 and len(raw) else raw
     image = raw[:, :, None] if raw.ndim == 2 else raw

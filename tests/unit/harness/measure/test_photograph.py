@@ -110,7 +110,8 @@ def test_a_folder_is_told_from_a_missing_file(tmp_path: Path) -> None:
 def test_file_that_is_no_image_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.png"
     path.write_text("this is no photograph", encoding="utf-8")
-    with pytest.raises(ImageError, match=r"notes\.png: cannot be read .*PNG, JPEG and TIFF can"):
+    told = r"notes\.png: cannot be read \(it is no image of a known kind\); PNG, JPEG and TIFF can"
+    with pytest.raises(ImageError, match=told):
         source_image(_problem(5, 5), path)
 
 
@@ -188,15 +189,23 @@ def test_a_stack_without_an_image_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_of_a_gif_an_animation_is_refused(tmp_path: Path, count: int) -> None:
-    path = tmp_path / "photo.gif"
-    first, *others = (Image.new("RGB", (7, 6), (each, 0, 0)) for each in range(count))
+@pytest.mark.parametrize("kind", ["gif", "png", "webp"])
+def test_an_animation_is_refused(tmp_path: Path, kind: str, count: int) -> None:
+    path = tmp_path / f"photo.{kind}"
+    first, *others = (Image.new("RGB", (7, 6), (99 * each, 0, 0)) for each in range(count))
     first.save(path, save_all=True, append_images=others)
     if count == 1:
         assert image_size(path) == (6, 7)
     else:
-        with pytest.raises(ImageError, match=r"photo\.gif: it holds 3 images.*; save one of them"):
+        with pytest.raises(ImageError, match=rf"photo\.{kind}: it holds 3 images.*; save one of them"):
             image_size(path)
+
+
+def test_of_a_cameras_two_images_the_first_is_the_photograph(tmp_path: Path) -> None:
+    path = tmp_path / "photo.jpg"
+    photograph, preview = Image.new("RGB", (7, 6)), Image.new("RGB", (3, 2))
+    photograph.save(path, "MPO", save_all=True, append_images=[preview])
+    assert image_size(path) == (6, 7)
 
 
 def test_a_photograph_of_very_many_pixels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
