@@ -167,6 +167,15 @@ def test_a_candidate_that_was_once_as_fast_counts_too() -> None:
     assert not row_of(frame(run_of(steady, scattered, case)), 2)["above_limit"]
 
 
+@pytest.mark.parametrize(("fastest", "flagged"), [(18e-6, True), (11e-6, False)])
+def test_a_limit_that_was_as_fast_in_one_context_counts_too(fastest: float, flagged: bool) -> None:
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    slow = with_blocks(record("cuda", read, 1.0, role="limit"), *[18e-6] * 5, fastest)
+    run = run_of(slow, record("cuda", problem, 11.5e-6))
+    assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
+
+
 def test_a_share_has_the_interval_of_both_times() -> None:
     problem = reduction()
     read = Bandwidth("read", "uint32", problem.size)
