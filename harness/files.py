@@ -26,6 +26,6 @@ def replacing(path: Path) -> Iterator[Path]:
             whole.replace(target)
         except OSError as error:
             # A write names no file, as on a full disk, and the part is gone when this is read.
-            if error.filename in (None, str(whole)):
+            if error.errno and error.filename in (None, str(whole)):
                 raise OSError(error.errno, error.strerror, str(path)) from error
             raise
