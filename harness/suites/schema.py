@@ -197,7 +197,7 @@ _GPU_SWEEP = Sweep(
     vector_width=[4],
     loads_in_flight=[1, 2, 4],
     stride=["global"],
-    groups=[8, 32, "per_problem"],
+    groups=[6, 8, "per_problem"],
     group_size=[256],
     cache_hint=["none", "streaming", "resident"],
 )
