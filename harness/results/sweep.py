@@ -24,11 +24,19 @@ def remembered(fastest: int, candidates: int, day: str) -> str:
 
 
 def left_out(records: Iterable[Record]) -> int:
-    """How many cases a run did not measure, as an earlier one had found other candidates faster."""
-    each: dict[object, int] = {}
+    """How many cases a run did not measure, as an earlier one had found other candidates faster.
+
+    records: one a case. A run that is gone on with may have measured some of them before these were known.
+    """
+    of_limits: dict[object, list[str]] = {}
     for record in records:
-        found = _REMEMBERED.match(str(record.provenance.get(SWEEP, "")))
-        if record.case.role == "limit" and found:
-            fastest, candidates = map(int, found.groups())
-            each[record.case.device_key, record.case.problem, record.case.cache] = candidates - fastest
-    return sum(each.values())
+        if record.case.role == "limit":
+            limit = record.case.device_key, record.case.problem, record.case.cache
+            of_limits.setdefault(limit, []).append(str(record.provenance.get(SWEEP, "")))
+    count = 0
+    for texts in of_limits.values():
+        known = next(filter(None, map(_REMEMBERED.match, texts)), None)
+        if known:
+            fastest, candidates = map(int, known.groups())
+            count += candidates - max(fastest, len(texts))
+    return count
