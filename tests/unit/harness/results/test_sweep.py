@@ -5,17 +5,24 @@ from __future__ import annotations
 import pytest
 
 from harness.problems import Bandwidth
-from harness.results.record import Record
+from harness.results.record import Case, Record
 from harness.results.sweep import SWEEP, left_out, of_this_run, remembered
-from tests.unit.harness.runner.test_screening import candidates
+from harness.variants.axes import BandwidthVariant
 
 HERE, KNOWN = of_this_run(5), remembered(3, 5, "2026-11-28")
 
 
 def records(texts: list[str], size: int = 1000) -> list[Record]:
     """Of the candidates for the limit of a size so many as there are texts, each with its own."""
-    cases = candidates(Bandwidth("read", "uint32", size))
-    return [Record(case, "ok", provenance={SWEEP: text}) for case, text in zip(cases, texts, strict=False)]
+    problem = Bandwidth("read", "uint32", size)
+    return [
+        Record(
+            Case("fake", 0, problem, BandwidthVariant(groups=2**place), role="limit"),
+            "ok",
+            provenance={SWEEP: text},
+        )
+        for place, text in enumerate(texts)
+    ]
 
 
 @pytest.mark.parametrize(
