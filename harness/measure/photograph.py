@@ -100,8 +100,10 @@ def _pixels(path: Path) -> Array:
     try:
         pixels = np.asarray(imread(path))
     except Exception as error:
+        if head:
+            raise
         # In place of the names of the readers that were tried.
-        raise error if head else ValueError("it is no image of a known kind") from error
+        raise ValueError("it is no image of a known kind") from error
     return _UPRIGHT[head.orientation if head else 1](pixels)
 
 

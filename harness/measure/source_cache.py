@@ -138,8 +138,9 @@ class Shared:
         """Removes arrays as far as another one needs; whether it fits then.
 
         Those that were kept last go first, as a run comes to its arrays in the same order again and again: if
-        the oldest went, none would still be there when its turn comes. The very last stays: other workers are
-        about to read it. To be called by one worker at a time: what is half written then a killed one left.
+        the oldest went, none would still be there when its turn comes. But the very last goes last: other
+        workers are about to read it. To be called by one worker at a time: what is half written then a killed
+        one has left.
         """
         if not self._folder.is_dir():
             # Something has removed it; the next array makes it again.

@@ -201,6 +201,7 @@ _GPU_SWEEP = Sweep(
     group_size=[256],
     cache_hint=["none", "streaming", "resident"],
 )
+"""Chosen by sweeps of more (reports/examples, h100-sweep-copies, h100-sweep-reads, h200-sweep-copies)."""
 _CPU_SWEEP = Sweep(
     vector_width=[16],
     loads_in_flight=[1, 4],

@@ -15,6 +15,7 @@ from harness.results.runfile import Run, load_run
 from harness.results.statistics import by_block, geometric_mean
 from reports.dataset import frame
 from reports.ratios import comparisons, library_pairs
+from reports.repeatability import Repeated, repeated
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "examples"
@@ -39,6 +40,15 @@ def ratios(name: str) -> pd.DataFrame:
     """OpenCL against CUDA, a row for each case, by the fastest variant of each."""
     found = pd.concat([each.fastest for each in comparisons(table(name))])
     return found[found["second_backend"] == "cuda"]
+
+
+@cache
+def agreeing(name: str, other: str) -> Repeated:
+    """The verdicts of OpenCL against CUDA that two runs give, of which none contradicts another."""
+    found, *_ = repeated(run_of(name), run_of(other))
+    assert (found.first, found.second) == ("OpenCL", "CUDA")
+    assert not found.contradicting
+    return found
 
 
 @cache

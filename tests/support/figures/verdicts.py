@@ -16,6 +16,7 @@ from tests.support.figures import ISSUES, LIBRARIES, MAIN, RESULTS, STARTS, Figu
 from tests.support.recorded import (
     FOLDER,
     OWN,
+    agreeing,
     contexts,
     empty_us,
     ends,
@@ -81,12 +82,9 @@ def on_another_host() -> list[int]:
     return [contexts(LONG)[1], len(left)]
 
 
-@cache
 def both_hosts() -> tuple[int, int]:
     """The verdicts of this and of another host that are equal, and all; none contradicts another."""
-    found, *_ = repeated(run_of(MAIN), run_of(LONG))
-    assert (found.first, found.second) == ("OpenCL", "CUDA")
-    assert not found.contradicting
+    found = agreeing(MAIN, LONG)
     return found.equal, len(found.pairs)
 
 
@@ -94,8 +92,7 @@ def both_defaults() -> tuple[int]:
     """The verdicts of the main run that are those of the run before; of the others two are of filters whose
     kernels have changed, and none contradicts another.
     """
-    found, *_ = repeated(run_of(MAIN), run_of(FORMER))
-    assert not found.contradicting
+    found = agreeing(MAIN, FORMER)
     unequal = [pair for pair in found.pairs if not pair.equal]
     changed = [pair for pair in unequal if "uint8C4 2560x2560" in pair.problem]
     assert [len(unequal), len(changed)] == [5, 2]

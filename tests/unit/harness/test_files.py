@@ -34,7 +34,7 @@ def test_a_file_stays_as_it_was_where_writing_fails(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("named", [False, True], ids=["a full disk", "no right to write"])
+@pytest.mark.parametrize("named", [False, True], ids=["by a write", "by what names the part"])
 def test_an_error_of_the_disk_names_the_file(tmp_path: Path, named: bool) -> None:
     path = tmp_path / "file"
     path.write_text("first")

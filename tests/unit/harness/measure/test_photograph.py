@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import ExifTags, Image, ImageOps
+from PIL import ExifTags, Image, ImageOps, features
 from skimage.io import imsave
 from tifffile import imwrite
 
@@ -189,7 +189,18 @@ def test_a_stack_without_an_image_is_refused(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize("kind", ["gif", "png", "webp"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "gif",
+        "png",
+        "webp",
+        pytest.param(
+            "avif",
+            marks=pytest.mark.skipif(not features.check("avif"), reason="this Pillow knows no AVIF"),
+        ),
+    ],
+)
 def test_an_animation_is_refused(tmp_path: Path, kind: str, count: int) -> None:
     path = tmp_path / f"photo.{kind}"
     first, *others = (Image.new("RGB", (7, 6), (99 * each, 0, 0)) for each in range(count))
