@@ -27,8 +27,6 @@ ROW = re.compile(
     re.MULTILINE,
 )
 ROWS = {row["file"]: row for row in ROW.finditer((FOLDER / "README.md").read_text(encoding="utf-8"))}
-FAILED = {"h200-jia2012.jsonl.xz": {("cupy", "no answer within 60 s")}}
-"""What failed in a recorded run: the backend, and why. Nothing was wrong in any."""
 RESULTS, H100 = (
     (ROOT / "docs" / f"results-{device}.md").read_text(encoding="utf-8") for device in ("h200", "h100")
 )
@@ -55,8 +53,7 @@ def test_a_recorded_run_is_what_the_table_says(name: str) -> None:
     run = load_run(FOLDER / name)
     assert run.environment["commit"].startswith(ROWS[name]["commit"])
     assert run.records
-    failed = [record for record in run.records if record.status in ("failed", "wrong")]
-    assert {(record.case.backend, record.reason) for record in failed} == FAILED.get(name, set())
+    assert {record.status for record in run.records} <= {"ok", "skipped"}
     told, told_suite = command(ROWS[name]["command"])
     made, made_suite = command(run.environment["command"])
     assert told == made
