@@ -22,15 +22,19 @@ _LETTER = 5.6
 _BOTTOM, _TOP, _BARE, _RIGHT = 22, 22, 4, 10
 
 
-def _polygon(corners: int, turn: float, inner: float = 1.0) -> str:
-    """A path around the origin: a regular polygon, or a star whose inner corners are nearer."""
+def _polygon(corners: int, turn: float, inner: float = 1.0, hole: float = 0.0) -> str:
+    """A path around the origin: a regular polygon, or a star whose inner corners are nearer; with a hole of
+    its own form, so many times as large.
+    """
     count = corners if inner == 1.0 else 2 * corners
-    points = []
+    around = []
     for place in range(count):
         radius = 4.6 * (inner if place % 2 else 1.0)
         angle = 2 * math.pi * (place + turn) / count - math.pi / 2
-        points.append(f"{radius * math.cos(angle):.1f} {radius * math.sin(angle):.1f}")
-    return f"M{'L'.join(points)}Z"
+        around.append((radius * math.cos(angle), radius * math.sin(angle)))
+    # What runs the other way round is left out.
+    outlines = [around, [(hole * x, hole * y) for x, y in reversed(around)]] if hole else [around]
+    return "".join(f"M{'L'.join(f'{x:.1f} {y:.1f}' for x, y in points)}Z" for points in outlines)
 
 
 SHAPES = (
@@ -45,7 +49,14 @@ SHAPES = (
     _polygon(3, 2.25),
     _polygon(4, 1, 0.35),
     _polygon(6, 0),
-    *(_polygon(corners, 0, 0.45) for corners in range(5, 16)),
+    _polygon(4, 0.5, hole=0.5),
+    _polygon(3, 0, hole=0.5),
+    _polygon(24, 0, hole=0.55),
+    "M-4-4L4-4L-4 4L4 4Z",
+    _polygon(4, 0, hole=0.5),
+    "M-4-4L-4 4L4-4L4 4Z",
+    "M-1.3-4.4H1.3V-1.3H4.4V1.3H1.3V4.4H-1.3V1.3H-4.4V-1.3H-1.3Z",
+    *(_polygon(corners, 0, 0.45) for corners in range(5, 12)),
     *(_polygon(corners, 0, 0.7) for corners in range(3, 12)),
 )
 """Paths of the marks, a series each."""
