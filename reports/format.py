@@ -50,6 +50,15 @@ def interval(low: float, high: float) -> str:
     return f"{low:.{digits}f} to {high:.{digits}f}" if high < 100 else f"{low:,.0f} to {high:,.0f}"
 
 
+def duration(seconds: float) -> str:
+    """How long something took: ``45 s``, ``9 min 4 s``, ``2 h 5 min``."""
+    if not math.isfinite(seconds):
+        return ABSENT
+    minutes, rest = divmod(round(seconds), 60)
+    hours, of_hour = divmod(minutes, 60)
+    return f"{hours} h {of_hour} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def size(count: float) -> str:
     """A number of bytes in units of 1024: ``512 MiB``."""
     if not math.isfinite(count) or count <= 0:

@@ -14,6 +14,7 @@ from harness.results.runfile import Run
 from reports.clock_comparison import agreement_table, agreements, mean_table
 from reports.controls import control_table
 from reports.dataset import bandwidths, device_table, measured, memory_rates
+from reports.format import duration
 from reports.headline import Headline, headlines
 from reports.ladders import Change, Climb, changes, climbs, steps_table, waterfalls
 from reports.launch_cost import launch_table
@@ -149,15 +150,17 @@ def _software(run: Run, devices: Sequence[Mapping[str, Any]]) -> str:
         f"{device.get('platform') or device.get('backend')} {device.get('driver') or ''}".strip()
         for device in devices
     )
-    commit = (
-        f"commit {about['commit']}{', changed' * bool(about.get('dirty'))}" if about.get("commit") else ""
-    )
-    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _day(run), commit)
+    # Fewer digits tell a commit; the run file has them all.
+    commit = (about.get("commit") or "")[:12]
+    source = f"commit {commit}{', changed' * bool(about.get('dirty'))}" if commit else ""
+    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), source)
     return " · ".join(filter(None, (*parts, *run.lacks)))
 
 
-def _day(run: Run) -> str:
-    return str(run.environment.get("started") or "at an unrecorded time").partition("T")[0]
+def _time(run: Run) -> str:
+    """The day of a run, and how long it took."""
+    day = str(run.environment.get("started") or "at an unrecorded time").partition("T")[0]
+    return day if run.seconds is None else f"{day}, {duration(run.seconds)}"
 
 
 def _steps(climb: Climb) -> Steps:

@@ -138,6 +138,11 @@ class Stream:
         """Sends a picture."""
         self._say(image=strict_json(image))
 
+    def write_end(self, seconds: float | None) -> None:
+        """Sends that the run has come to its end."""
+        self.check()
+        self._say(seconds=seconds)
+
     def tell(self, progress: Progress) -> None:
         """Sends where the run is; called between measurements.
 

@@ -30,8 +30,10 @@ from harness.explain import mistakes
 from harness.problems import Problem
 from harness.variants.axes import Variant
 
-FORMAT = 1
-"""Version of the run file's format; a file of another version is refused."""
+FORMAT = 2
+"""Version of the run file's format. Since version 2 the last line says that the run has come to its end."""
+READABLE = (1, FORMAT)
+"""Versions that are read; a file of another one is refused."""
 
 Status = Literal["ok", "skipped", "wrong", "failed"]
 Role = Literal["compare", "limit", "control"]

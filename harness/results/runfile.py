@@ -1,7 +1,7 @@
 """A run: the records of one invocation. One append-only JSON-lines file, read back whole.
 
 First line the environment, then one line a record or picture, each flushed and fsynced as it is written, so
-that whatever ends the process, the lines before it stand.
+that whatever ends the process, the lines before it stand. The last line says that the run came to its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO, Any, Protocol, Self
 from harness.explain import going_on
 from harness.results.file_content import GIVE, MAX_BYTES, PIECE, content, most_at_once, opened, parsed
 from harness.results.merge import merged
-from harness.results.record import FORMAT, Record
+from harness.results.record import FORMAT, READABLE, Record
 from harness.results.schema import check_benchmarks, read
 from harness.results.sweep import left_out
 
@@ -34,6 +34,8 @@ class Run:
 
     ``records`` has one a case, merged from those of several processes, which are in ``trials`` as the file
     has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
+    ``is_whole``: whether the run came to its end, None where the file does not say. ``seconds``: how long it
+    took then; None where that is not known, as of one that was gone on with.
     """
 
     environment: dict[str, Any]
@@ -41,14 +43,16 @@ class Run:
     images: list[dict[str, Any]]
     path: Path | None = None
     trials: list[Record] = field(default_factory=list)
+    is_whole: bool | None = None
+    seconds: float | None = None
 
     @property
     def lacks(self) -> list[str]:
         """What is not in the file as the run was ended before, or the file cut: a sentence each.
 
-        Files of earlier versions do not say how many cases their runs had.
+        Files of earlier versions do not say whether their runs came to an end, the earliest not how many
+        cases these had.
         """
-        told = []
         # Candidates for a limit that were known to be slower are cases of the plan, but have no record.
         cases = (self.environment.get("cases") or 0) - left_out(self.records)
         processes = (self.environment.get("options") or {}).get("processes") or 1
@@ -56,10 +60,15 @@ class Run:
         begun = 1 + max((each.process for each in self.trials if each.status == "ok"), default=processes)
         is_resumable = self.path and not _is_compressed(self.path) and "fleet" not in self.environment
         how = f" ({going_on(self.path)})" if is_resumable else ""
+        told = []
         if left := max(0, cases - len(self.records)):
-            told.append(f"the run was ended before its last case: {left} of {cases} have no record{how}")
-        elif begun < processes:
+            ended = "the run was ended before its last case"
+            why = "lines of the run file are missing" if self.is_whole else ended
+            told.append(f"{why}: {left} of {cases} have no record{how}")
+        elif begun < processes and not self.is_whole:
             told.append(f"the run was ended in process {begun} of {processes}: there are fewer samples{how}")
+        elif self.is_whole is False:
+            told.append(f"the run was ended in its last process: there may be fewer samples{how}")
         if self.environment.get("torn"):
             told.append("the run file's last line was cut off and left out")
         return told
@@ -90,15 +99,21 @@ def run_of(path: Path, data: bytes) -> Run:
     environment = _environment(f"{path}, line 1", first)
     records: list[Record] = []
     images: list[dict[str, Any]] = []
+    end: dict[str, Any] | None = None
     for number, line in enumerate(lines, 2):
         where = f"{path}, line {number}"
+        # What stands behind an end is of a run that was gone on with.
+        end = None
         if line is None:
             environment["torn"] = True
         elif isinstance(found := _read(where, line), Record):
             records.append(found)
+        elif line["type"] == "end":
+            end = found
         else:
             images.append(found)
-    return Run(environment, merged(records), images, path, records)
+    is_whole = end is not None if environment["format"] > 1 else None
+    return Run(environment, merged(records), images, path, records, is_whole, (end or {}).get("seconds"))
 
 
 def first_line(path: Path) -> dict[str, Any] | None:
@@ -127,6 +142,9 @@ class Writer(Protocol):
 
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Takes a picture."""
+
+    def write_end(self, seconds: float | None) -> None:
+        """Takes note that the run has come to its end, and how long it took where that is known."""
 
 
 class RunWriter:
@@ -201,6 +219,10 @@ class RunWriter:
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Appends a picture: title, backend, device, caption, png (base64)."""
         self._append({**image, "type": "image"})
+
+    def write_end(self, seconds: float | None) -> None:
+        """Appends that the run has come to its end."""
+        self._append({"type": "end", "seconds": seconds})
 
     def close(self) -> None:
         """Closes the file. May be called twice."""
@@ -278,9 +300,9 @@ def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
 
 
 def _environment(where: str, line: dict[str, Any]) -> dict[str, Any]:
-    if line.get("format") != FORMAT or isinstance(line["format"], bool):
+    if line.get("format") not in READABLE or isinstance(line["format"], (bool, float)):
         raise ValueError(
-            f"{where}: format {reprlib.repr(line.get('format'))}, this harness reads {FORMAT}; "
+            f"{where}: format {reprlib.repr(line.get('format'))}, this harness reads up to {FORMAT}; "
             "use the harness that wrote it, or measure again"
         )
     # Whether this file is torn, its reader alone can tell.

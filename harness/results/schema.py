@@ -105,6 +105,10 @@ class _Image(_Line):
     png: str = ""
 
 
+class _End(_Line):
+    seconds: Seconds | None = None
+
+
 class _Extra(_Line):
     record: dict[str, Any] | None = None
 
@@ -122,7 +126,7 @@ class _Benchmarks(_Line):
     benchmarks: Annotated[list[_Benchmark], FailFast()]
 
 
-_MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "image": _Image}
+_MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "image": _Image, "end": _End}
 
 
 def read(line: dict[str, Any]) -> dict[str, Any] | Record:

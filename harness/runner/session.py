@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -222,8 +223,11 @@ def fill(
     begun: Run | None = None,
 ) -> None:
     """Measures a plan whose devices are locked (:func:`alone`), but not what a run that was ``begun`` has."""
+    start = time.monotonic()
     _write_pictures(plan, writer, {str(image.get("title")) for image in begun.images} if begun else ())
     run_cases(plan, writer, progress, begun.trials if begun else (), watch.look)
+    # How long a run that was ended before had taken is not known.
+    writer.write_end(None if begun else time.monotonic() - start)
 
 
 def _write_pictures(plan: RunPlan, writer: Writer, there: Collection[str] = ()) -> None:

@@ -31,6 +31,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with RunWriter(path, run.environment) as writer:
         for record in run.records:
             writer.write(record)
+        writer.write_end(574.4)
     return path.read_bytes()
 
 

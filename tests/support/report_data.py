@@ -16,7 +16,7 @@ import pandas as pd
 
 from harness.problems import OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import STUDY_DTYPES
-from harness.results.record import Case, Record, Role, Samples, Status
+from harness.results.record import FORMAT, Case, Record, Role, Samples, Status
 from harness.results.runfile import Run, RunWriter
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LibraryVariant, ReductionVariant, Variant
 from reports.dataset import frame
@@ -42,7 +42,7 @@ def environment(*devices: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The first line of a run file."""
     return {
         "type": "environment",
-        "format": 1,
+        "format": FORMAT,
         "suite": "synthetic",
         "command": "harness run synthetic",
         "started": "2026-01-02T03:04:05+00:00",
@@ -257,4 +257,5 @@ def write(path: Path, *records: Record, **changes: Any) -> Path:
     with RunWriter(path, run.environment) as writer:
         for each in run.records:
             writer.write(each)
+        writer.write_end(60.0)
     return path

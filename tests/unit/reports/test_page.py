@@ -348,8 +348,11 @@ def test_a_run_file_makes_the_same_page_as_the_run(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run.jsonl", run.environment) as writer:
         for each in run.records:
             writer.write(each)
+        writer.write_end(574.4)
     loaded = load_run(tmp_path / "run.jsonl")
-    assert reports.render(replace(loaded, path=None), "x") == reports.render(run, "x")
+    page = reports.render(replace(loaded, path=None), "x")
+    assert page == reports.render(replace(run, is_whole=True, seconds=574.4), "x")
+    assert "2026-01-02, 9 min 34 s" in page
 
 
 def test_terminal_table_gives_the_ratio_of_each_backend() -> None:

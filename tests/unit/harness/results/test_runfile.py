@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.results.record import Samples
+from harness.results.record import FORMAT, Samples
 from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run, strict_json
 from tests.support.run_file import ENVIRONMENT, path, record
 
@@ -23,7 +23,7 @@ __all__ = ["path"]
 
 def test_what_is_written_is_read(path: Path) -> None:
     run = load_run(path)
-    assert run.environment == {**ENVIRONMENT, "type": "environment", "format": 1}
+    assert run.environment == {**ENVIRONMENT, "type": "environment", "format": FORMAT}
     assert run.records == [record(1, clocks={"queue": Samples((1e-6, 1.1e-6), 8)}), record(2), record(3)]
     assert run.images == [{"type": "image", "title": "original", "png": "AAAA"}]
     assert run.path == path
@@ -116,6 +116,40 @@ def test_a_run_that_was_ended_in_an_earlier_process(begun: int, told: list[str])
     assert Run({"cases": 1, "options": {"processes": 3}}, trials[:1], [], None, trials).lacks == told
 
 
+def test_a_run_that_came_to_its_end_says_so(path: Path) -> None:
+    how = f" (`harness run --resume '{path}'` goes on)"
+    ended = [f"the run was ended in its last process: there may be fewer samples{how}"]
+    assert not load_run(path).is_whole
+    assert load_run(path).lacks == ended
+    for seconds in (12.5, None):
+        writer, _ = RunWriter.resume(path)
+        with writer:
+            writer.write(record(4))
+            # What was gone on with is whole only by an end of its own.
+            assert load_run(path).lacks == ended
+            writer.write_end(seconds)
+        run = load_run(path)
+        assert (run.is_whole, run.seconds, run.lacks) == (True, seconds, [])
+    with path.open("ab") as file:
+        file.write(b'{"type": "rec')
+    assert load_run(path).lacks == [*ended, "the run file's last line was cut off and left out"]
+
+
+def test_a_whole_run_needs_no_record_of_a_later_process() -> None:
+    about = {"cases": 1, "options": {"processes": 3}}
+    assert not Run(about, [record(1)], [], None, [record(1)], is_whole=True).lacks
+
+
+def test_a_line_that_somebody_removed_is_missed() -> None:
+    run = Run({"cases": 2}, [record(1)], [], None, [record(1)], is_whole=True)
+    assert run.lacks == ["lines of the run file are missing: 1 of 2 have no record"]
+
+
+def test_a_file_of_the_first_format_does_not_say_whether_its_run_came_to_an_end(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"format": 2', b'"format": 1'))
+    assert (load_run(path).is_whole, load_run(path).lacks) == (None, [])
+
+
 def test_what_is_skipped_has_no_record_of_a_later_process() -> None:
     skipped = replace(record(1), status="skipped", reason="no float64")
     assert not Run({"cases": 1, "options": {"processes": 3}}, [skipped], [], None, [skipped]).lacks
@@ -198,7 +232,7 @@ def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:
         (3, '{"type": "surprise"}', "line 3: type 'surprise' is unknown"),
         (3, '{"type": "record"}', "line 3: case: is missing; status: is missing"),
         (3, "", "line 3 is not JSON"),
-        (1, '{"type": "environment", "format": 99}', "line 1: format 99, this harness reads 1"),
+        (1, '{"type": "environment", "format": 99}', "line 1: format 99, this harness reads up to 2"),
         (1, '{"type": "environment"}', "line 1: format None"),
         (1, '{"type": "record"}', "is not a run file: line 1 describes no machine"),
     ],

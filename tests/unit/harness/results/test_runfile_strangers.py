@@ -186,7 +186,7 @@ RECORD = {"extra_info": {"record": record(1).to_json()}}
         ({"machine_info": [1]}, "machine_info: should be a table"),
         ({"machine_info": {"harness": "x"}}, "machine_info.harness: should be a .*table"),
         ({"machine_info": {"harness": {"devices": 5}}}, "harness: devices: should be a valid list"),
-        ({"machine_info": {"harness": {"format": 2}}}, "machine_info.harness: format 2"),
+        ({"machine_info": {"harness": {"format": 3}}}, "machine_info.harness: format 3"),
         ({"benchmarks": [RECORD, {"extra_info": {"record": {**record(1).to_json(), "status": "x"}}}]},
          r"benchmarks\[1\].extra_info.record: status: should be 'ok'"),
     ],

@@ -95,7 +95,7 @@ def test_a_full_disk_is_told_and_costs_no_record(harness: Harness) -> None:
     """A limit on the size of a file stands for the disk's end: the next write fails in its middle."""
     arguments = ("run", str(harness.suite()), "--backend", "numpy", "--run")
     assert harness(*arguments, "to.jsonl").code == 0
-    machine, first, second = Path("to.jsonl").read_bytes().splitlines(keepends=True)
+    machine, first, second, _ = Path("to.jsonl").read_bytes().splitlines(keepends=True)
     done = _limited(len(machine + first) + len(second) // 2, *arguments, "my.jsonl")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

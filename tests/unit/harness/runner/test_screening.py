@@ -253,7 +253,7 @@ def test_a_run_measures_those_that_are_not_out_in_every_process(
     assert {record.provenance["sweep"][:19] for record in again.records} == {"the fastest 3 of 5,"}
     # Those that are known to be slower have no record, and none is missed.
     assert len(again.records) < len(cases)
-    assert not replace(again, environment={"cases": len(cases)}).lacks
+    assert not replace(again, environment={"cases": len(cases)}, is_whole=True).lacks
 
 
 def test_where_a_process_has_several_contexts_the_fastest_have_four_of_them(
