@@ -91,6 +91,9 @@ def client_of(scheduler: str, wait_s: float) -> Iterator[Any]:
         yield client
 
 
+_OTHER_PROTOCOL = "whoever listens there does not speak Dask's protocol"
+
+
 async def _ask(address: str, wait_s: float) -> None:
     """Asks who listens at an address.
 
@@ -99,16 +102,18 @@ async def _ask(address: str, wait_s: float) -> None:
     """
     seconds = min(CONNECT_S, wait_s)
     try:
-        async with asyncio.timeout(seconds):
-            kind = await _kind(address, min(REACH_S, seconds / 2))
+        with _silent("distributed.protocol.core"):
+            async with asyncio.timeout(seconds):
+                kind = await _kind(address, min(REACH_S, seconds / 2))
     except TimeoutError as error:
         raise ValueError(f"whoever listens there gives no answer within {seconds:g} s") from error
     except MemoryError as error:
         # Text of another protocol is read as the length of a message.
-        raise ValueError("whoever listens there does not speak Dask's protocol") from error
+        raise ValueError(_OTHER_PROTOCOL) from error
     except Exception as error:
-        # Of many types: each transport of Dask's has its own, around what the system says.
-        raise ValueError(str(_innermost(error))) from error
+        # Of many types: each transport of Dask's has its own, around what the system says. What cannot be
+        # decoded has no text.
+        raise ValueError(str(_innermost(error)) or _OTHER_PROTOCOL) from error
     if kind != "Scheduler":
         raise ValueError(f"that is a {kind}'s address")
 
@@ -184,12 +189,21 @@ def _client(cluster: Any) -> Iterator[Any]:
 
 @contextmanager
 def _closing(client: Any) -> Iterator[Any]:
-    log = logging.getLogger("distributed.client")
-    level = log.level
     # That a scheduler is lost is told once, by the fleet.
-    log.setLevel(logging.CRITICAL)
+    with _silent("distributed.client"):
+        try:
+            yield client
+        finally:
+            client.close(timeout=CONNECT_S)
+
+
+@contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """Without what Dask logs by that name: the command itself tells what is wrong."""
+    log = logging.getLogger(name)
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
     try:
-        yield client
+        yield
     finally:
         log.setLevel(level)
-        client.close(timeout=CONNECT_S)

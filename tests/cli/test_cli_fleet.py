@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import struct
 import threading
 import time
 from contextlib import suppress
@@ -107,9 +108,13 @@ def test_after_an_address_that_is_none_the_command_ends(harness: Harness, addres
     [
         (b"", "whoever listens there gives no answer within 1 s"),
         (b"SSH-2.0-OpenSSH_9.9\r\n", "Dask's protocol"),
+        # A message of one frame of five bytes, which are no MessagePack.
+        (struct.pack("<QQQ", 21, 1, 5) + b"\xc1\xff\x00zz", "Dask's protocol"),
     ],
 )
-def test_who_is_no_scheduler_is_not_waited_for(harness: Harness, said: bytes, told: str) -> None:
+def test_who_is_no_scheduler_is_not_waited_for(
+    harness: Harness, caplog: pytest.LogCaptureFixture, said: bytes, told: str
+) -> None:
     def serve() -> None:
         with suppress(OSError):
             served.append(server.accept()[0])
@@ -127,6 +132,7 @@ def test_who_is_no_scheduler_is_not_waited_for(harness: Harness, said: bytes, to
             each.close()
     assert shown.code == 2
     assert told in shown.err
+    assert not caplog.records
     assert not Path("my").exists()
 
 
