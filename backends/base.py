@@ -35,6 +35,22 @@ integer, and a value that no source has.
 """
 
 
+class HostMemory:
+    """Memory on the host into which large answers are fetched, one after the other. Memory that is fresh each
+    time is mapped page by page as it is written, which takes as long as writing it does.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, np.uint8)
+
+    def array(self, count: int, dtype: npt.DTypeLike) -> Array:
+        """An array of ``count`` elements, where the one before was: what that held is gone."""
+        size = count * np.dtype(dtype).itemsize
+        if size > self._bytes.size:
+            self._bytes = np.empty(size, np.uint8)
+        return self._bytes[:size].view(dtype)
+
+
 class Prepared(ABC):
     """A problem made ready on a device: everything allocated and built. A context manager."""
 
@@ -64,9 +80,11 @@ class Prepared(ABC):
         """Enqueues one call on source ``i`` (modulo their number) and nothing else: this is what is timed."""
 
     @abstractmethod
-    def result(self) -> Any:
+    def result(self, into: HostMemory | None = None) -> Any:
         """Waits for the last call enqueued and returns its answer, finished on the host where the variant
         says so.
+
+        into: what an array may be fetched into, where it stands until the next one is; fresh memory if None.
         """
 
     @abstractmethod

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from backends.base import POISON, Backend, Prepared
+from backends.base import POISON, Backend, HostMemory, Prepared
 from backends.errors import Unsupported
 from harness.devices import Array, DeviceArray, KernelTimes, Launch
 from harness.kernels.defaults import default_variant
@@ -260,10 +260,11 @@ class PreparedPlan(Prepared):
         """Moves the plan's ring up for the call that comes."""
         self._turn = (self._turn + 1) % len(self._calls)
 
-    def result(self) -> Any:
+    def result(self, into: HostMemory | None = None) -> Any:
         for call in self._bound(self._plan.readback, self._last, self._turn, self.submits):
             call()
-        raw = np.empty(self._plan.result_count, self._plan.result_dtype)
+        count, dtype = self._plan.result_count, self._plan.result_dtype
+        raw = into.array(count, dtype) if into else np.empty(count, dtype)
         self._backend._download(self._buffer(self._plan.result, self._last, self._turn), raw)
         return self._problem.finish(raw)
 

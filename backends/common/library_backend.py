@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from backends.base import POISON, Backend, Prepared
+from backends.base import POISON, Backend, HostMemory, Prepared
 from backends.errors import BackendError
 from harness.devices import Array, KernelTimes, KnownDeviation, ResultLocation
 from harness.problems import Laplace, Problem, Reduction
@@ -128,7 +128,7 @@ class PreparedCalls(Prepared):
     def enqueue(self, i: int) -> None:
         self._values = self._calls[i % len(self._calls)]()
 
-    def result(self) -> Any:
+    def result(self, into: HostMemory | None = None) -> Any:
         if not self._values:
             raise BackendError(f"{self._backend.name}: there is no result before a call")
         values = [self._backend._fetch(value) for value in self._values]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from backends.base import Backend, Prepared
+from backends.base import Backend, HostMemory, Prepared
 from backends.errors import BackendError, BuildError, DeviceLost, Unsupported
 from harness.devices import DeviceArray, KernelTimes, Launch
 from harness.measure import clocks, empty_kernel, placement, provenance
@@ -54,12 +54,15 @@ class WrongAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A case prepared on the device, on its ``sources`` and, after these, on the one ``unlike`` them."""
+    """A case prepared on the device, on its ``sources`` and, after these, on the one ``unlike`` them. Answers
+    that are compared are fetched into ``memory``.
+    """
 
     prepared: Prepared
     data: HostData
     sources: tuple[DeviceArray, ...]
     unlike: Unlike | None
+    memory: HostMemory
 
     def verify(self, when: str) -> Verification:
         """Poisons the results, calls once on every source and compares the last answer with the reference.
@@ -91,7 +94,7 @@ class Ready:
         self._compared(self.data, "after calls on another source")
 
     def _compared(self, expected: HostData | Unlike, when: str) -> Verification:
-        verification = compare(self.prepared.result(), expected.expected, expected.tolerance)
+        verification = compare(self.prepared.result(self.memory), expected.expected, expected.tolerance)
         if not verification.ok:
             raise WrongAnswer(verification, when)
         return verification
@@ -122,6 +125,7 @@ class Measurer:
         self._padding = placement.padding(backend, np.random.default_rng()) if shifts else None
         self.inputs = Inputs(backend, seed, image, shared)
         self._launch: dict[tuple[tuple[Launch, ...], bool], dict[str, Samples]] = {}
+        self._memory = HostMemory()
         self._is_warm = False
 
     def measure(self, case: Case, share: Share) -> Record:
@@ -209,7 +213,8 @@ class Measurer:
         every = (*sources, unlike.uploaded) if unlike else sources
         try:
             with self.backend.prepare(case.problem, case.variant, every) as prepared:
-                yield Ready(prepared, _tolerated(case, data), sources, unlike and _tolerated(case, unlike))
+                expected = _tolerated(case, data), sources, unlike and _tolerated(case, unlike)
+                yield Ready(prepared, *expected, self._memory)
         finally:
             self.inputs.thin_out()
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from backends import Backend, BackendError
+from backends.base import POISON, HostMemory
 from harness.devices import ResultLocation
 from harness.problems import Array, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LaunchVariant, ReductionVariant, Variant
@@ -28,6 +29,19 @@ def test_a_call_answers_for_its_own_source(any_backend: Backend, problem: Proble
             for i in calls:
                 prepared.enqueue(i)
             assert not wrong(problem, prepared.result(), hosts[calls[-1] % 3]), calls
+
+
+@all_problems
+def test_an_answer_may_be_fetched_into_memory_that_is_there(any_backend: Backend, problem: Problem) -> None:
+    hosts, uploaded = sources_of(any_backend, problem, 2)
+    memory = HostMemory()
+    # More than it takes, and not empty.
+    memory.array(problem.source_bytes + 1000, np.uint8).fill(POISON)
+    with any_backend.prepare(problem, any_backend.default_variant(problem), uploaded) as prepared:
+        for i, host in enumerate(hosts):
+            prepared.enqueue(i)
+            assert not wrong(problem, prepared.result(memory), host)
+        assert not wrong(problem, prepared.result(), hosts[-1])
 
 
 @all_problems

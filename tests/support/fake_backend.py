@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from backends import errors
-from backends.base import Backend, Gate, Prepared
+from backends.base import Backend, Gate, HostMemory, Prepared
 from harness.devices import Array, DeviceArray, DeviceInfo, Launch
 from harness.measure.rotation import Rotation
 from harness.problems import Empty, Problem, Reduction
@@ -227,7 +227,7 @@ class FakePrepared(Prepared):
             # The place of the answer was not emptied: what stood there first is still in it.
             self._answer = self._before.setdefault(self._calls % self.answers, i)
 
-    def result(self) -> Any:
+    def result(self, into: HostMemory | None = None) -> Any:
         self.backend.synchronize()
         fault = fault_of(self.problem)
         self.backend.lost = fault == "DeviceLost"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from backends.base import HostMemory
 from harness.devices import DeviceArray
 from harness.measure.budget import WARM_UP, Share, brief, every_clock, informed, primary_clock
 from harness.measure.inputs import KEPT_SHARE
@@ -243,14 +244,41 @@ def test_a_brief_trial_of_a_copy_verifies_once(monkeypatch: pytest.MonkeyPatch, 
     fetched = []
     fetch = FakePrepared.result
 
-    def result(self: FakePrepared) -> object:
+    def result(self: FakePrepared, into: HostMemory | None = None) -> object:
         fetched.append(self.backend)
-        return fetch(self)
+        return fetch(self, into)
 
     monkeypatch.setattr(FakePrepared, "result", result)
     case = Case("fake", 0, Bandwidth("copy", "uint32", 1000), LibraryVariant(), role="limit")
     assert measurer(FakeClock()).measure(case, brief(FOUR)).status == ("wrong" if fault else "ok")
     assert len(fetched) == 1
+
+
+def test_answers_that_are_compared_stand_in_the_same_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory that is fresh for each of them takes as long to be mapped as the answer to be fetched."""
+    memories = []
+    fetch = FakePrepared.result
+
+    def result(self: FakePrepared, into: HostMemory | None = None) -> object:
+        memories.append(into)
+        return fetch(self, into)
+
+    monkeypatch.setattr(FakePrepared, "result", result)
+    measuring = measurer(FakeClock())
+    for _ in range(2):
+        assert measuring.measure(CASE, brief(FOUR)).status == "ok"
+    compared = [memory for memory in memories if memory]
+    assert len(compared) >= 2
+    assert len(set(map(id, compared))) == 1
+
+
+def test_memory_for_answers_grows_and_is_kept() -> None:
+    memory = HostMemory()
+    assert memory.array(3, np.int32).shape == (3,)
+    large = memory.array(1000, np.float64)
+    assert large.dtype == np.float64
+    assert large.shape == (1000,)
+    assert np.shares_memory(memory.array(10, np.uint8), large)
 
 
 def test_narrow_sums_of_integers_are_verified_by_their_lower_half() -> None:
