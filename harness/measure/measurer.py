@@ -213,8 +213,8 @@ class Measurer:
         every = (*sources, unlike.uploaded) if unlike else sources
         try:
             with self.backend.prepare(case.problem, case.variant, every) as prepared:
-                expected = _tolerated(case, data), sources, unlike and _tolerated(case, unlike)
-                yield Ready(prepared, *expected, self._memory)
+                other = unlike and _tolerated(case, unlike)
+                yield Ready(prepared, _tolerated(case, data), sources, other, self._memory)
         finally:
             self.inputs.thin_out()
 

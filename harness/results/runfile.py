@@ -35,7 +35,7 @@ class Run:
     ``records`` has one a case, merged from those of several processes, which are in ``trials`` as the file
     has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
     ``is_whole``: whether the run came to its end, None where the file does not say. ``seconds``: how long it
-    took then; None where that is not known, as of one that was gone on with.
+    took; None where that is not known, as of a run that was resumed.
     """
 
     environment: dict[str, Any]
@@ -102,7 +102,7 @@ def run_of(path: Path, data: bytes) -> Run:
     end: dict[str, Any] | None = None
     for number, line in enumerate(lines, 2):
         where = f"{path}, line {number}"
-        # What stands behind an end is of a run that was gone on with.
+        # What stands behind an end is of a run that was resumed.
         end = None
         if line is None:
             environment["torn"] = True

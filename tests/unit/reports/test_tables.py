@@ -325,6 +325,8 @@ def test_order_of_types_and_sizes() -> None:
         (write.ratio(99.96), "100"), (write.ratio(12345.6), "12,346"),
         (write.interval(0.7315, 0.7512), "0.73 to 0.75"), (write.interval(1.0012, 1.0034), "1.001 to 1.003"),
         (write.interval(99.0, 1234.0), "99 to 1,234"), (write.interval(math.nan, math.nan), "–"),
+        (write.duration(45.4), "45 s"), (write.duration(544), "9 min 4 s"),
+        (write.duration(7530), "2 h 5 min"), (write.duration(math.inf), "–"),
         (write.size(26214400), "25 MiB"), (write.size(0), "–"), (write.size(1638400), "1.56 MiB"),
     ],
 )  # fmt: skip
