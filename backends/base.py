@@ -36,8 +36,8 @@ integer, and a value that no source has.
 
 
 class HostMemory:
-    """Memory on the host into which large answers are fetched, one after the other. Memory that is fresh each
-    time is mapped page by page as it is written, which takes as long as writing it does.
+    """Memory on the host into which large answers are fetched, one after the other: the system maps memory
+    that is fresh page by page as it is written, which takes time for each answer.
     """
 
     def __init__(self) -> None:

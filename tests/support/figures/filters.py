@@ -1,12 +1,10 @@
-"""What is said of filters: of images by size and type, the steps of the ladder, libraries, a profiler."""
+"""What is said of filters: of images by size and type, of masks and hints, and by a profiler."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Any
 
-from harness.results.statistics import geometric_mean
 from tests.support.figures import NOTES, RESULTS, Figure
 from tests.support.recorded import (
     FOLDER,
@@ -14,40 +12,18 @@ from tests.support.recorded import (
     agreeing,
     contexts,
     ends,
-    lead,
-    leads,
     ratios,
     run_of,
     table,
     where,
 )
 
-RUN, MASKS_RUN, SMALL = "h200-jia2012", "h200-filters", "h200-sweep-small-filters"
+MASKS_RUN, SMALL = "h200-filters", "h200-sweep-small-filters"
 BEFORE, FORMER = "h200-filters-before", "h200-filters-former-limits"
 MACHINE = "h200-filters-other-machine"
 FORMS, HINTS, ROWS_RUN = "h200-sweep-filters", "h200-sweep-hints-2560", "h200-sweep-small-rows"
 SHAPE, FORM = "mapped w16 rows4 l4", "specialized halves"
-LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
 KINDS = ("uint8C1", "uint8C3", "uint8C4", "uint16C1", "uint16C3", "float32C1")
-STEPS = {
-    "the study's first: nine reads, the mask in global memory": (
-        "branches w1 rows1 l1 32x8 per_pixel nine_terms mask global"
-    ),
-    "the study's last: a tile in local memory, vectors, unrolled": (
-        "mapped w4 rows4 l1 32x8 local_tile per_pixel unrolled mask constant"
-    ),
-    "16-byte loads of four rows": "mapped w16 rows4 l4 32x8",
-    "sums in pairs": "mapped w16 rows4 l4 32x8 paired",
-    "sums in half precision, the interior for itself": "mapped w16 rows4 l4 32x8 specialized halves",
-}
-"""Steps of the ladder, as the table calls them, and their variants."""
-
-
-def cases() -> tuple[int, int]:
-    """Measured filters, and the contexts of each."""
-    rows = where(table(RUN), kind="laplace", status="ok", purpose="compare")
-    _, most, _ = contexts(RUN)
-    return len(rows), most
 
 
 def us(name: str, backend: str, **wanted: Any) -> float:
@@ -56,24 +32,11 @@ def us(name: str, backend: str, **wanted: Any) -> float:
     return float(seconds) * 1e6
 
 
-def step(variant: str, run: str = RUN) -> list[float]:
-    """The plain filter at 8192x8192 on one step: of one channel, of four, in each API."""
-    size = "laplacian four reflect_101 uint8C{} 8192x8192"
-    return [
-        us(run, side, problem=size.format(channels), variant=variant) for channels in (1, 4) for side in OWN
-    ]
-
-
 def of_default(name: str, **wanted: Any) -> list[float]:
     """What the default, in groups of 32 by 4 or 2, reaches of the copy limit in either API, hot."""
     wanted = {"cache": "hot", "kind": "laplace", "purpose": "compare", "backend": OWN, **wanted}
     rows = where(table(name), status="ok", **wanted)
     return [float(share) for share in rows[rows["variant"].str.contains(" 32x[24]")]["share"].dropna()]
-
-
-def least(size: str) -> list[float]:
-    """The least share of the default at a size, of one channel and of four."""
-    return [min(of_default(RUN, size=size, type=f"uint8C{channels}")) for channels in (1, 4)]
 
 
 def spread(kind: str) -> float:
@@ -208,37 +171,6 @@ def behind_the_fastest(backend: str) -> float:
     return 100 * (float(over.max()) - 1)
 
 
-def smallest() -> tuple[float, float]:
-    """The smallest image by CUDA's default, and by PyTorch."""
-    problem = "laplacian four reflect_101 uint8C1 256x256"
-    return us(RUN, "cuda", problem=problem, variant="mapped w16 rows1 l1 32x4 specialized halves"), us(
-        RUN, "torch", problem=problem
-    )
-
-
-def counted(library: str) -> tuple[float, int, float]:
-    """CUDA's lead over a library: in the mean, in how many cells, the least."""
-    mean, lowest = lead(RUN, library)
-    return mean, len(where(leads(RUN), second_backend=library)), lowest
-
-
-def from_on(library: str, side: int) -> float:
-    """CUDA's lead over a library in the mean, of images from this side on."""
-    found = where(leads(RUN), second_backend=library)
-    return geometric_mean(found[found["size"].str.split("x").str[0].astype(int) >= side]["gross"])
-
-
-def leads_over_libraries() -> list[float]:
-    """Of each library the mean lead, the cells where the sentence has them, and the least."""
-    assert min(counted(library)[2] for library in LIBRARIES) > 1
-    return [value for library in LIBRARIES for value in counted(library)]
-
-
-def at_1280(channels: int) -> tuple[float, float]:
-    """The ends of how many times the limit's time the default takes at 1280x1280."""
-    return ends(1 / share for share in of_default(RUN, size="1280x1280", type=f"uint8C{channels}"))
-
-
 def profiled() -> tuple[float, ...]:
     """What a profiler says of CUDA's filter at 8192x8192, symmetric and paired (the first two columns)."""
     lines = (FOLDER / "h200-ncu-filters.txt").read_text(encoding="utf-8").splitlines()
@@ -265,17 +197,6 @@ def copies() -> tuple[float]:
 
 SENTENCES: list[Figure] = [
     ("docs/kernels.md", "with a group for each part it takes {:.2f} times as long", copies),
-    (
-        RESULTS,
-        "on the H200 ({} cases of filters, ours in {} contexts; hot and",
-        lambda: (cases()[0], {2: "two"}[cases()[1]]),
-    ),
-    (
-        RESULTS,
-        "the default reaches {:.2f} (one channel) and {:.2f} (four) at 8192x8192, {:.2f} and {:.2f} at "
-        "16384x16384",
-        lambda: [*least("8192x8192"), *least("16384x16384")],
-    ),
     (
         RESULTS,
         "at 2560x2560 {:.2f} to {:.2f} of the limit with one channel, {:.2f} to {:.2f} with four, and {:.2f} "
@@ -333,14 +254,6 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "than NPP by {:.2f} in the geometric mean ({} cells, at least {:.2f}), CV-CUDA by {:.2f} ({}, "
-        "{:.2f}), CuPy by {:.1f} ({}, {:.2f}), PyTorch's compiled expression by {:.2f} ({}, {:.2f}), "
-        "OpenCV's CUDA module by {:.1f} ({}, {:.2f}), Halide by {:.2f} in CUDA ({}, {:.2f}) and {:.2f} in "
-        "OpenCL ({}, {:.2f}).",
-        leads_over_libraries,
-    ),
-    (
-        RESULTS,
         "takes {:.2f} us in OpenCL and {:.2f} in CUDA, with four rows {:.2f} and {:.2f} ([sweep]",
         lambda: [*with_rows(1), *with_rows(4)],
     ),
@@ -367,14 +280,9 @@ SENTENCES: list[Figure] = [
         "forms in CUDA, but for {:.1f} %; in OpenCL it is within {:.1f} % of the fastest.",
         lambda: [behind_the_fastest(backend) for backend in reversed(OWN)],
     ),
-    (RESULTS, "In the run above CUDA takes {:.2f} us there, PyTorch {:.2f}.", smallest),
 ]
 
 ROWS: list[Figure] = [
-    *(
-        (RESULTS, f"| {name} | {{:.1f}} | {{:.1f}} | {{:.1f}} | {{:.1f}} |", partial(step, variant))
-        for name, variant in STEPS.items()
-    ),
     (
         RESULTS,
         "| hot: uint8 {:.2f} to {:.2f} with both masks *eight*, {:.2f} to {:.2f} with the others; uint16, "
@@ -421,15 +329,5 @@ ROWS: list[Figure] = [
             contexts(MASKS_RUN)[1],
             from_memory(MASKS_RUN)[2],
         ],
-    ),
-    (
-        RESULTS,
-        "| one channel {:.2f} to {:.2f}, four {:.2f} to {:.2f} |",
-        lambda: [*at_1280(1), *at_1280(4)],
-    ),
-    (
-        RESULTS,
-        "| CV-CUDA slower by 5 in the geometric mean | {:.2f} from 512x512 on, {:.2f} from 2560x2560 on |",
-        lambda: [from_on("cvcuda", side) for side in (512, 2560)],
     ),
 ]

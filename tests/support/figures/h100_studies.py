@@ -8,8 +8,8 @@ import pandas as pd
 
 from harness.results.statistics import geometric_mean
 from tests.support.figures import LIBRARIES, Figure
-from tests.support.figures.filters import STEPS, step
 from tests.support.figures.h100 import H100, SIDES, filters
+from tests.support.figures.jia2012 import STEPS, step
 from tests.support.figures.studies import all_same, climbed, leads_of_yan2011, of_yan2011, verdicts
 from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, table, where
 

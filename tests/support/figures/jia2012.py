@@ -1,0 +1,117 @@
+"""What is said of the steps of jia2012 on an H200, and of the libraries beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness.results.statistics import geometric_mean
+from tests.support.figures import RESULTS, Figure
+from tests.support.figures.filters import of_default, us
+from tests.support.recorded import OWN, contexts, ends, lead, leads, table, where
+
+RUN = "h200-jia2012"
+LIBRARIES = ("npp", "cvcuda", "cupy", "torch", "opencv_cuda", "halide_cuda", "halide_opencl")
+STEPS = {
+    "the study's first: nine reads, the mask in global memory": (
+        "branches w1 rows1 l1 32x8 per_pixel nine_terms mask global"
+    ),
+    "the study's last: a tile in local memory, vectors, unrolled": (
+        "mapped w4 rows4 l1 32x8 local_tile per_pixel unrolled mask constant"
+    ),
+    "16-byte loads of four rows": "mapped w16 rows4 l4 32x8",
+    "sums in pairs": "mapped w16 rows4 l4 32x8 paired",
+    "sums in half precision, the interior for itself": "mapped w16 rows4 l4 32x8 specialized halves",
+}
+"""Steps of the ladder, as the table calls them, and their variants."""
+
+
+def cases() -> tuple[int, int]:
+    """Measured filters, and the contexts of each."""
+    rows = where(table(RUN), kind="laplace", status="ok", purpose="compare")
+    _, most, _ = contexts(RUN)
+    return len(rows), most
+
+
+def step(variant: str, run: str = RUN) -> list[float]:
+    """The plain filter at 8192x8192 on one step: of one channel, of four, in each API."""
+    size = "laplacian four reflect_101 uint8C{} 8192x8192"
+    return [
+        us(run, side, problem=size.format(channels), variant=variant) for channels in (1, 4) for side in OWN
+    ]
+
+
+def least(size: str) -> list[float]:
+    """The least share of the default at a size, of one channel and of four."""
+    return [min(of_default(RUN, size=size, type=f"uint8C{channels}")) for channels in (1, 4)]
+
+
+def smallest() -> tuple[float, float]:
+    """The smallest image by CUDA's default, and by PyTorch."""
+    problem = "laplacian four reflect_101 uint8C1 256x256"
+    return us(RUN, "cuda", problem=problem, variant="mapped w16 rows1 l1 32x4 specialized halves"), us(
+        RUN, "torch", problem=problem
+    )
+
+
+def counted(library: str) -> tuple[float, int, float]:
+    """CUDA's lead over a library: in the mean, in how many cells, the least."""
+    mean, lowest = lead(RUN, library)
+    return mean, len(where(leads(RUN), second_backend=library)), lowest
+
+
+def from_on(library: str, side: int) -> float:
+    """CUDA's lead over a library in the mean, of images from this side on."""
+    found = where(leads(RUN), second_backend=library)
+    return geometric_mean(found[found["size"].str.split("x").str[0].astype(int) >= side]["gross"])
+
+
+def leads_over_libraries() -> list[float]:
+    """Of each library the mean lead, the cells where the sentence has them, and the least."""
+    assert min(counted(library)[2] for library in LIBRARIES) > 1
+    return [value for library in LIBRARIES for value in counted(library)]
+
+
+def at_1280(channels: int) -> tuple[float, float]:
+    """The ends of how many times the limit's time the default takes at 1280x1280."""
+    return ends(1 / share for share in of_default(RUN, size="1280x1280", type=f"uint8C{channels}"))
+
+
+SENTENCES: list[Figure] = [
+    (
+        RESULTS,
+        "on the H200 ({} cases of filters, ours in {} contexts; hot and",
+        lambda: (cases()[0], {2: "two"}[cases()[1]]),
+    ),
+    (
+        RESULTS,
+        "the default reaches {:.2f} (one channel) and {:.2f} (four) at 8192x8192, {:.2f} and {:.2f} at "
+        "16384x16384",
+        lambda: [*least("8192x8192"), *least("16384x16384")],
+    ),
+    (
+        RESULTS,
+        "than NPP by {:.2f} in the geometric mean ({} cells, at least {:.2f}), CV-CUDA by {:.2f} ({}, "
+        "{:.2f}), CuPy by {:.1f} ({}, {:.2f}), PyTorch's compiled expression by {:.2f} ({}, {:.2f}), "
+        "OpenCV's CUDA module by {:.1f} ({}, {:.2f}), Halide by {:.2f} in CUDA ({}, {:.2f}) and {:.2f} in "
+        "OpenCL ({}, {:.2f}).",
+        leads_over_libraries,
+    ),
+    (RESULTS, "In the run above CUDA takes {:.2f} us there, PyTorch {:.2f}.", smallest),
+]
+
+ROWS: list[Figure] = [
+    *(
+        (RESULTS, f"| {name} | {{:.1f}} | {{:.1f}} | {{:.1f}} | {{:.1f}} |", partial(step, variant))
+        for name, variant in STEPS.items()
+    ),
+    (
+        RESULTS,
+        "| one channel {:.2f} to {:.2f}, four {:.2f} to {:.2f} |",
+        lambda: [*at_1280(1), *at_1280(4)],
+    ),
+    (
+        RESULTS,
+        "| CV-CUDA slower by 5 in the geometric mean | {:.2f} from 512x512 on, {:.2f} from 2560x2560 on |",
+        lambda: [from_on("cvcuda", side) for side in (512, 2560)],
+    ),
+]
