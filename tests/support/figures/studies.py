@@ -113,12 +113,12 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "four minutes, up to {} contexts): the sum of uint32",
+        "three minutes, up to {} contexts): the sum of uint32",
         lambda: contexts("h200-pcl")[1:2],
     ),
     (
         RESULTS,
-        "All {} comparisons of OpenCL with CUDA are *same*, at {:.2f} to {:.2f} of CUDA's speed.",
+        "All {} comparisons of OpenCL with CUDA are *same*, at {:.3f} to {:.3f} of CUDA's speed.",
         lambda: (all_same("h200-pcl"), *ends(ratios("h200-pcl")["gross"])),
     ),
     (
