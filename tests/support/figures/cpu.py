@@ -16,6 +16,7 @@ from tests.support.recorded import FOLDER, ends, leads, table, where
 CPU = "docs/results-cpu.md"
 BEFORE, SWEEP, STORES = "cpu-sweep-before", "cpu-sweep", "cpu-sweep-stores"
 XEON_SWEEP, XEON_STORES, STRIPS = "cpu-xeon-sweep", "cpu-xeon-sweep-stores", "cpu-xeon-sweep-strips"
+ZEN4_SWEEP, ZEN4_STORES, ZEN4_IN_STEP = "cpu-zen4-sweep", "cpu-zen4-sweep-stores", "cpu-zen4-sweep-in-step"
 CHANGES = {
     "1 load": "l1",
     "2 loads": "l2",
@@ -115,9 +116,11 @@ def changed(label: str, run: str = SWEEP) -> list[float]:
     return [geometric_mean(times[size]) for size in ("1024x1024", "4096x4096")]
 
 
-def changed_on_both(label: str) -> list[float]:
-    """The same of the first processor and of the Xeon."""
-    return [value for run in (SWEEP, XEON_SWEEP) for value in changed(label, run)]
+def changed_on_each(label: str) -> list[float]:
+    """The same of the first processor, of the Xeon and of the Zen 4; no change is faster in all six."""
+    found = [value for run in (SWEEP, XEON_SWEEP, ZEN4_SWEEP) for value in changed(label, run)]
+    assert max(found) >= 1
+    return found
 
 
 def form(variant: str, kind: str) -> str:
@@ -138,6 +141,26 @@ def stores(kinds: Sequence[str], in_step: bool | None = None, run: str = STORES)
     times = rows.pivot_table(index="problem", columns="form", values="queue")
     times = times.div(times.min(axis=1), axis=0)
     return [geometric_mean(times[name]) for name in FORMS if name in times]
+
+
+def ahead_on_the_zen4() -> list[float]:
+    """Cells in which NumPy is ahead, and OpenCV, and by how much at most; none of the verdicts is decided."""
+    found = leads("cpu-zen4-libraries", "hot", "opencl")
+    behind = found[found["gross"] < 1]
+    assert set(behind["verdict"]) == {"ambiguous"}
+    counts = [len(where(behind, second_backend=name)) for name in ("numpy", "opencv")]
+    return [*counts, 1 / float(behind["gross"].min())]
+
+
+def forms_in_step() -> list[float]:
+    """How many times the time of the fastest form short strips take where rows are in step, long ones past
+    the caches, and short ones past them; and of how many images.
+    """
+    rows = where(table(ZEN4_IN_STEP), purpose="compare").copy()
+    rows["form"] = [form(variant, "float32") for variant in rows["variant"]]
+    times = rows.pivot_table(index="problem", columns="form", values="queue")
+    times = times.div(times.min(axis=1), axis=0)
+    return [*(geometric_mean(times[name]) for name in ("fewer", "line past", "fewer past")), len(times)]
 
 
 def none_ahead() -> list[float]:
@@ -200,6 +223,35 @@ SENTENCES: list[Figure] = [
     (CPU, "Neither is ahead in any cell.", none_ahead),
     (
         CPU,
+        "are {:.1f} times as fast as NumPy ({} cells) and {:.2f} times as fast as OpenCV ({}).",
+        partial(on_a_processor, "cpu-zen4-libraries"),
+    ),
+    (
+        CPU,
+        "NumPy is ahead in {} and OpenCV in {}, by at most {:.2f} times, each *ambiguous*.",
+        ahead_on_the_zen4,
+    ),
+    (
+        CPU,
+        "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
+        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
+        "(*ambiguous*).",
+        partial(filters_on_a_processor, "cpu-zen4-filters"),
+    ),
+    (
+        CPU,
+        "decides {} of the {} verdicts beside the faster of OpenCV and NumPy.",
+        lambda: decided("cpu-zen4-quick")[:2],
+    ),
+    (
+        CPU,
+        "They take {:.2f} times the time of the fastest of three forms of each image, long strips past the "
+        "caches {:.2f} and short ones past them {:.2f} times "
+        "([run](../reports/examples/cpu-zen4-sweep-in-step.jsonl.xz), {} images",
+        forms_in_step,
+    ),
+    (
+        CPU,
         "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
         "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
         "(*ambiguous*).",
@@ -251,8 +303,8 @@ ROWS: list[Figure] = [
     *(
         (
             CPU,
-            f"| {name} | {{:.2f}} | {{:.2f}} | {{:.2f}} | {{:.2f}} |",
-            partial(changed_on_both, label),
+            f"| {name} |" + 6 * " {:.2f} |",
+            partial(changed_on_each, label),
         )
         for name, label in CHANGES.items()
     ),
@@ -270,8 +322,19 @@ ROWS: list[Figure] = [
         partial(stores, ["uint8C1", "uint8C3", "uint8C4"], run=XEON_STORES),
     ),
     (CPU, "| uint16, Xeon |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"], run=XEON_STORES)),
+    (
+        CPU,
+        "| uint8, Zen 4 |" + 6 * " {:.2f} |",
+        partial(stores, ["uint8C1", "uint8C3", "uint8C4"], run=ZEN4_STORES),
+    ),
+    (CPU, "| uint16, Zen 4 |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"], run=ZEN4_STORES)),
     *(
-        (CPU, f"| {name} | - | - |" + 4 * " {:.2f} |", partial(stores, ["float32C1"], steps, XEON_STORES))
-        for name, steps in (("float32, Xeon", False), ("float32, rows in step, Xeon", True))
+        (
+            CPU,
+            f"| float32{rows}, {processor} | - | - |" + 4 * " {:.2f} |",
+            partial(stores, ["float32C1"], steps, run),
+        )
+        for processor, run in (("Xeon", XEON_STORES), ("Zen 4", ZEN4_STORES))
+        for rows, steps in (("", False), (", rows in step", True))
     ),
 ]
