@@ -61,6 +61,7 @@ class Request:
         asked = {
             "samples": self.samples or most,
             "processes": self.processes,
+            "gpu_processes": self.processes,
             "gpu_contexts": self.contexts,
         }
         measure = suite.measure.model_copy(update={name: value for name, value in asked.items() if value})
@@ -99,12 +100,16 @@ class RunPlan:
         return measure.gpu_launch_contexts if self.contexts and measure.controls else 0
 
     @property
-    def processes(self) -> int:
-        """Fresh processes at most: those in which every case is measured, and those for what is not settled
-        then.
-        """
+    def promised(self) -> int:
+        """Fresh processes in which every case is measured, whatever verdicts there are."""
         measure = self.suite.measure
-        return measure.processes + (0 if self.contexts else measure.further_processes)
+        most = measure.gpu_processes if self.contexts else 0
+        return min(measure.processes, most or measure.processes)
+
+    @property
+    def processes(self) -> int:
+        """Fresh processes at most: those promised, and those for what is not settled then."""
+        return self.promised + (0 if self.contexts else self.suite.measure.further_processes)
 
     def for_worker(self, shared: str | None = None, key: str = "") -> dict[str, Any]:
         """What a worker, on the device of that key, needs of it, as plain data

@@ -124,7 +124,7 @@ class _Run:
         """Measures every trial: each process has its own workers, and each round its own contexts."""
         self._began_at = time.monotonic()
         if self._budget:
-            several = max(self._rounds, 1 + self._plan.processes - self._measure.processes)
+            several = max(self._rounds, 1 + self._plan.processes - self._plan.promised)
             ends_at = self._began_at + first_rounds_end(self._budget, several)
             self._allotment = Allotment(ends_at, self._measure.limit_s / LIMIT_SHARE)
         self._to_measure = sum(self._is_to_measure(trial) for trial in left)
@@ -206,7 +206,7 @@ class _Run:
             measure = self._measure
             granted = measure.further_processes_s if is_further_process else measure.gpu_contexts_s
             within = self._budget or granted or math.inf
-            left = 1 if is_further_process else measure.processes - first.process
+            left = 1 if is_further_process else self._plan.promised - first.process
             self._ends[first.process] = further_rounds_end(within, now, left)
         if now >= self._ends[first.process]:
             return {trial.case for trial in of_round}
@@ -221,7 +221,7 @@ class _Run:
 
     def _is_promised(self, trial: Trial) -> bool:
         """Whether a trial is measured whatever verdicts there are."""
-        return self._begins_process(trial) and trial.process < self._measure.processes
+        return self._begins_process(trial) and trial.process < self._plan.promised
 
     def _is_to_measure(self, trial: Trial) -> bool:
         """Whether a trial has a part of the budget's time: further rounds take what the suite grants, and

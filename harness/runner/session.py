@@ -325,7 +325,8 @@ def from_anywhere(request: Request) -> Request:
 
 def _options(plan: RunPlan) -> dict[str, Any]:
     return {
-        **plan.suite.measure.model_dump(include={"samples", "case_seconds", "limit_s", "processes"}),
+        **plan.suite.measure.model_dump(include={"samples", "case_seconds", "limit_s"}),
+        "processes": plan.promised,
         "contexts": dict(plan.contexts),
         "launch_contexts": plan.launch_contexts,
         "budget": plan.request.budget,

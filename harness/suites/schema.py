@@ -113,8 +113,9 @@ class Measure(_Table):
     ones that measure each case, sharing both; gpu_contexts: fresh contexts of a GPU that each of these has in
     turn, for OpenCL and CUDA, the further ones only while verdicts are not settled and within gpu_contexts_s
     seconds of the run (0: whenever); gpu_launch_contexts: after each of them so many more, in which only the
-    empty kernel is measured (:mod:`harness.results.launch_correction`). further_processes: where no device
-    has several contexts, so many fresh processes more for what is not settled; they begin within
+    empty kernel is measured (:mod:`harness.results.launch_correction`). gpu_processes: where a device has
+    several contexts, no more of the processes than these (0: all). further_processes: where no device has
+    several contexts, so many fresh processes more for what is not settled; they begin within
     further_processes_s seconds of the run (0: whenever). limit_s: seconds until a case counts as hung.
     controls: whether to measure them too (:mod:`harness.suites.control_cases`). reference_limit_bytes: the
     reference backend, slow by design, skips larger sources (0: it skips none). all_libraries: also those
@@ -127,6 +128,7 @@ class Measure(_Table):
     processes: int = Field(default=1, ge=1, le=99)
     gpu_contexts: int = Field(default=1, ge=1, le=99)
     gpu_contexts_s: float = Field(default=0.0, ge=0, le=MOST_SECONDS)
+    gpu_processes: int = Field(default=0, ge=0, le=99)
     gpu_launch_contexts: int = Field(default=0, ge=0, le=99)
     further_processes: int = Field(default=0, ge=0, le=99)
     further_processes_s: float = Field(default=0.0, ge=0, le=MOST_SECONDS)

@@ -15,7 +15,7 @@ from harness.problems import Empty
 from harness.results.record import Case, Record
 from harness.results.runfile import RunWriter, load_run
 from harness.runner.known import Known
-from harness.runner.plan import LAUNCH_SAMPLES
+from harness.runner.plan import LAUNCH_SAMPLES, Request
 from harness.runner.run import LIMIT_SHARE, Progress, run_cases
 from harness.runner.schedule import LEAST_S
 from harness.runner.worker_process import Worker
@@ -107,6 +107,36 @@ TWICE: dict[str, Any] = {"samples": 9, "case_seconds": 6.0, "processes": 2, "con
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No verdict is ever settled: every round is measured."""
     monkeypatch.setattr(Known, "enough", lambda *_: set())
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_where_a_device_has_several_contexts_a_run_may_have_fewer_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = asked(monkeypatch)
+    found = run(tmp_path, planned(CASES[:2], **TWICE, gpu_processes=1))
+    assert [(t.case, t.process, t.block) for t in found.trials] == [
+        (c, 0, b) for b in range(3) for c in CASES[:2]
+    ]
+    # Each takes as long as it would beside others.
+    assert shares[0] == planned(CASES[:2], **TWICE).share(CASES[0], primary_only=False)
+
+
+@pytest.mark.parametrize(
+    ("processes", "gpu_processes", "contexts", "expected"),
+    [(3, 0, {"fake:0": 9}, 3), (3, 1, {"fake:0": 9}, 1), (1, 3, {"fake:0": 9}, 1), (3, 1, {}, 3)],
+)
+def test_processes_of_a_gpu_are_no_more_than_those_of_any_device(
+    processes: int, gpu_processes: int, contexts: dict[str, int], expected: int
+) -> None:
+    plan = planned(processes=processes, gpu_processes=gpu_processes, contexts=contexts)
+    assert (plan.promised, plan.processes) == (expected, expected)
+
+
+def test_processes_that_are_asked_for_are_those_of_a_gpu_too() -> None:
+    plan = planned(processes=3, gpu_processes=1, contexts={"fake:0": 9})
+    assert replace(plan, suite=Request(processes=5).applied_to(plan.suite)).promised == 5
+    assert replace(plan, suite=Request().applied_to(plan.suite)).promised == 1
 
 
 @pytest.mark.usefixtures("unsettled")

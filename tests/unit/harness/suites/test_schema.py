@@ -151,6 +151,7 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
                 "samples",
                 "processes",
                 "gpu_contexts",
+                "gpu_processes",
                 "gpu_launch_contexts",
                 "further_processes",
                 "reference_limit_bytes",
