@@ -10,7 +10,6 @@ from typing import Any
 
 RESULTS, ISSUES, NOTES = "docs/results-h200.md", "docs/known-issues.md", "docs/performance-notes.md"
 MAIN = "h200-quick"
-STARTS = ("h200-quick-first-start", "h200-quick-other-start")
 LIBRARIES = ("cub", "npp", "cupy", "torch")
 """Those that reductions are compared with."""
 BILLIONS = ("h200-libraries-268", "h200-libraries-billion")
