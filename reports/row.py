@@ -27,19 +27,19 @@ class Row:
     """One record. Times are seconds (:func:`harness.results.statistics.centre`), bandwidths bytes a second;
     NaN or empty where there is none.
 
-    op: the operation, for images output, mask and border. type: dtype, for images with channels,
-    ``uint8C4``. backend, role: its name, and what it is for (:class:`backends.Entry`); with "portable " in
-    front where the kernels are in that dialect, so that they stand beside the others as a backend of their
-    own. device: its key, ``opencl:0``. purpose: compare or limit. net: queue less launch. note: what weakens
-    the queue clock, such as a host-bound library; launch_note likewise. sampling: how many samples, in how
-    many contexts, and what ended them; precise: whether they know the time to NARROW. queue_blocks,
-    launch_blocks: the usable samples by their blocks, corrected (:mod:`harness.results.launch_correction`),
-    queue_error and launch_error what the blocks share of error, queue_scatter how much those of the queue
-    clock differ before they are corrected. gate: what held the calls back. launch_event
-    and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to the host that
-    the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of a library
-    for one result. disagreement: clocks that contradict each other. context_seconds: of the run for one of
-    its contexts, with the opening. resources: what each launch takes
+    op: the operation, for images output, mask and border. type: dtype, for images with channels, ``uint8C4``.
+    backend, role: its name, and what it is for (:class:`backends.Entry`); with "portable " in front where the
+    kernels are in that dialect, so that they stand beside the others as a backend of their own. device: its
+    key, ``opencl:0``. purpose: compare or limit. net: queue less launch. note: what weakens the queue clock,
+    such as a host-bound library; launch_note likewise. sampling: how many samples, in how many contexts, and
+    what ended them; precise: whether they know the time to NARROW. queue_blocks, launch_blocks: the usable
+    samples by their blocks, corrected (:mod:`harness.results.launch_correction`), queue_numbers the names of
+    those of the queue clock, queue_error and launch_error what the blocks share of error, queue_scatter how
+    much those of the queue clock differ before they are corrected. gate: what held the calls back.
+    launch_event and launch_kernel: the empty kernel by these clocks. in_parts: whether a GPU leaves work to
+    the host that the queue clock does not count. launches: kernels of a call, 0 where nobody tells; calls: of
+    a library for one result. disagreement: clocks that contradict each other. context_seconds: of the run for
+    one of its contexts, with the opening. resources: what each launch takes
     (:func:`reports.resources.taken`). width: the elements of a vector. limit: the fastest bandwidth measured
     on the same hardware, cache state and source size (limit_exact), else at the nearest size (limit_bytes).
     share: of that limit, with the ends of its interval.
@@ -79,6 +79,7 @@ class Row:
     sampling: str
     precise: bool
     queue_blocks: Blocks
+    queue_numbers: tuple[int, ...]
     launch_blocks: Blocks
     queue_error: float
     queue_scatter: float
@@ -161,6 +162,7 @@ def row_of(
         sampling=_sampling(record.clocks.get("queue")),
         precise=_is_precise(queue_side.blocks),
         queue_blocks=queue_side.blocks,
+        queue_numbers=queue_side.numbers,
         launch_blocks=launch_side.blocks,
         queue_error=queue_side.error,
         queue_scatter=queue_side.scatter,

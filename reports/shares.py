@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from harness.results.ratio import ratio_interval
+from harness.results.statistics import centre
 from reports.row import Row
 
 TOLERATED_EXCESS = 0.005
@@ -31,7 +32,7 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         return row
     nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
     same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
-    best = fastest(same)
+    best = fastest([_beside(limit, row) for limit in same])
     share = row.bytes_per_second / best.bytes_per_second
     interval = ratio_interval(
         row.queue_blocks,
@@ -52,6 +53,22 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         # Another size may have a lower limit, with nothing wrong.
         above_limit=is_exact and _is_above(row, same),
     )
+
+
+def _beside(limit: Row, row: Row) -> Row:
+    """The limit as a case on a processor saw it: in the processes of the case alone, where they share any. A
+    host that others share may be slower for minutes, in which a limit was measured and a case was not.
+
+    A GPU's contexts differ by chance and not by when they are: there all of them count.
+    """
+    shared = [
+        block
+        for number, block in zip(limit.queue_numbers, limit.queue_blocks, strict=True)
+        if number in row.queue_numbers
+    ]
+    if row.physical != "cpu" or not shared:
+        return limit
+    return replace(limit, queue_blocks=shared, bytes_per_second=limit.bytes_moved / centre(shared))
 
 
 def fastest(candidates: Sequence[Row]) -> Row:

@@ -37,12 +37,13 @@ class Corrected:
     ``error``: the standard error, in the unit of the samples, that the blocks share because that mean is
     known from so many contexts only, and a slope of few; 0 where nothing was corrected. Signed as the case
     follows launching. ``scatter``: the standard deviation from context to context before that, as a share of
-    the mean; 0 of a single context.
+    the mean; 0 of a single context. ``numbers``: which context each of the blocks is of.
     """
 
     blocks: Blocks
     error: float = 0.0
     scatter: float = 0.0
+    numbers: tuple[int, ...] = ()
 
 
 class Launches:
@@ -76,7 +77,11 @@ class Launches:
         found = by_block(clock.seconds, clock.blocks)
         launches = self._seconds.get(device_key, {})
         line = _line(found, launches) or _usual_line(launches, self._slopes.get((device_key, name)))
-        corrected = _levelled(found, launches, line) if line else Corrected(list(found.values()))
+        corrected = (
+            _levelled(found, launches, line)
+            if line
+            else Corrected(list(found.values()), numbers=tuple(found))
+        )
         return replace(corrected, scatter=scatter_of(list(found.values())))
 
     def _usual_slopes(self, records: Sequence[Record]) -> dict[tuple[str, str], float]:
@@ -150,8 +155,11 @@ def _usable_line(launches: Mapping[int, float], slope: float, own: float = 0.0) 
 
 
 def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float], line: _Line) -> Corrected:
-    blocks = [
-        usable(sample - line.slope * (launches.get(block, line.level) - line.level) for sample in samples)
+    levelled = {
+        block: usable(
+            sample - line.slope * (launches.get(block, line.level) - line.level) for sample in samples
+        )
         for block, samples in found.items()
-    ]
-    return Corrected([block for block in blocks if block], line.error)
+    }
+    kept = {block: samples for block, samples in levelled.items() if samples}
+    return Corrected(list(kept.values()), line.error, numbers=tuple(kept))

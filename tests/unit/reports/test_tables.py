@@ -22,6 +22,7 @@ from reports.published import published
 from reports.tables import reasons, record_table, without_beaten
 from reports.terminal import terminal_table
 from tests.support.report_data import (
+    GPU,
     REDUCTION,
     device,
     gpu_run,
@@ -174,6 +175,17 @@ def test_a_limit_that_was_as_fast_in_one_context_counts_too(fastest: float, flag
     slow = with_blocks(record("cuda", read, 1.0, role="limit"), *[18e-6] * 5, fastest)
     run = run_of(slow, record("cuda", problem, 11.5e-6))
     assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
+
+
+@pytest.mark.parametrize(("physical", "expected"), [("cpu", 1.0), (GPU, 1.5)])
+def test_on_a_processor_a_share_is_of_the_processes_of_both(physical: str, expected: float) -> None:
+    """In the last process the host was slow, and the case, whose verdict was settled, not measured."""
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    limit_ = with_blocks(record("opencl", read, 1.0, role="limit"), 10e-6, 10e-6, 25e-6)
+    case = with_blocks(record("opencl", problem, 1.0), 10e-6, 10e-6)
+    run = run_of(limit_, case, devices=(device("opencl", physical=physical),))
+    assert row_of(frame(run), 1)["share"] == pytest.approx(expected)
 
 
 def test_a_share_has_the_interval_of_both_times() -> None:
