@@ -61,12 +61,11 @@ def _beside(limit: Row, row: Row) -> Row:
 
     A GPU's contexts differ by chance and not by when they are: there all of them count.
     """
-    shared = [
-        block
-        for number, block in zip(limit.queue_numbers, limit.queue_blocks, strict=True)
-        if number in row.queue_numbers
-    ]
-    if row.physical != "cpu" or not shared:
+    if row.physical != "cpu":
+        return limit
+    named = zip(limit.queue_numbers, limit.queue_blocks, strict=True)
+    shared = [block for number, block in named if number in row.queue_numbers]
+    if not shared:
         return limit
     return replace(limit, queue_blocks=shared, bytes_per_second=limit.bytes_moved / centre(shared))
 

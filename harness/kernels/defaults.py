@@ -169,9 +169,9 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         # of bytes fit 16 bits. What is stored past the caches need not be read into them before, but only
         # where each store is a whole line of the cache: half ones take up to eight times as long. So do wide
         # elements up to three times where all rows begin at the same place of a page, in fewer rows less
-        # without it; not on an Intel Xeon, where these, too, are faster past its caches, while both take as
-        # long on a Zen 4. Swept with PoCL on a Zen 3, that Xeon and that Zen 4 (reports/examples, cpu-sweep,
-        # cpu-sweep-stores, cpu-xeon-sweep-stores and cpu-zen4-sweep-in-step).
+        # without it; not on an Intel Xeon, where these, too, are faster past its caches. On a Zen 4 both take
+        # the same time. Swept with PoCL on these three (reports/examples, cpu-sweep, cpu-sweep-stores,
+        # cpu-xeon-sweep-stores and cpu-zen4-sweep-in-step).
         itemsize = problem.element.itemsize
         width = min(_CPU_VECTOR_BYTES // itemsize, device.vector_elements)
         in_step = itemsize >= _WIDE and problem.pitch * itemsize % _PAGE_BYTES == 0

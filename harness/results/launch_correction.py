@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -77,12 +77,9 @@ class Launches:
         found = by_block(clock.seconds, clock.blocks)
         launches = self._seconds.get(device_key, {})
         line = _line(found, launches) or _usual_line(launches, self._slopes.get((device_key, name)))
-        corrected = (
-            _levelled(found, launches, line)
-            if line
-            else Corrected(list(found.values()), numbers=tuple(found))
-        )
-        return replace(corrected, scatter=scatter_of(list(found.values())))
+        kept = _levelled(found, launches, line) if line else found
+        error, scatter = line.error if line else 0.0, scatter_of(list(found.values()))
+        return Corrected(list(kept.values()), error, scatter, tuple(kept))
 
     def _usual_slopes(self, records: Sequence[Record]) -> dict[tuple[str, str], float]:
         """By device and clock, where cases enough have contexts enough of their own."""
@@ -154,12 +151,14 @@ def _usable_line(launches: Mapping[int, float], slope: float, own: float = 0.0) 
     return _Line(slope, level, error) if all(map(math.isfinite, (slope, level, error))) else None
 
 
-def _levelled(found: Mapping[int, Sequence[float]], launches: Mapping[int, float], line: _Line) -> Corrected:
+def _levelled(
+    found: Mapping[int, Sequence[float]], launches: Mapping[int, float], line: _Line
+) -> dict[int, list[float]]:
+    """The samples by context at the line's level of launching; none of a context that has no usable one."""
     levelled = {
         block: usable(
             sample - line.slope * (launches.get(block, line.level) - line.level) for sample in samples
         )
         for block, samples in found.items()
     }
-    kept = {block: samples for block, samples in levelled.items() if samples}
-    return Corrected(list(kept.values()), line.error, numbers=tuple(kept))
+    return {block: samples for block, samples in levelled.items() if samples}

@@ -42,9 +42,9 @@ def on_a_processor(run: str = "cpu-libraries") -> tuple[float, ...]:
     return tuple(value for side in sides for value in (geometric_mean(side), len(side)))
 
 
-def ahead(library: str) -> pd.DataFrame:
+def ahead(library: str, run: str = "cpu-libraries") -> pd.DataFrame:
     """The reductions in which a library is ahead, by how much, the most first."""
-    found = where(leads("cpu-libraries", "hot", "opencl"), second_backend=library)
+    found = where(leads(run, "hot", "opencl"), second_backend=library)
     found = found[found["gross"] < 1].assign(by=lambda rows: 1 / rows["gross"])
     return found.sort_values("by", ascending=False)
 
@@ -145,22 +145,17 @@ def stores(kinds: Sequence[str], in_step: bool | None = None, run: str = STORES)
 
 def ahead_on_the_zen4() -> list[float]:
     """Cells in which NumPy is ahead, and OpenCV, and by how much at most; none of the verdicts is decided."""
-    found = leads("cpu-zen4-libraries", "hot", "opencl")
-    behind = found[found["gross"] < 1]
-    assert set(behind["verdict"]) == {"ambiguous"}
-    counts = [len(where(behind, second_backend=name)) for name in ("numpy", "opencv")]
-    return [*counts, 1 / float(behind["gross"].min())]
+    found = [ahead(library, "cpu-zen4-libraries") for library in ("numpy", "opencv")]
+    assert {verdict for rows in found for verdict in rows["verdict"]} == {"ambiguous"}
+    return [*map(len, found), max(float(rows["by"].max()) for rows in found)]
 
 
 def forms_in_step() -> list[float]:
     """How many times the time of the fastest form short strips take where rows are in step, long ones past
     the caches, and short ones past them; and of how many images.
     """
-    rows = where(table(ZEN4_IN_STEP), purpose="compare").copy()
-    rows["form"] = [form(variant, "float32") for variant in rows["variant"]]
-    times = rows.pivot_table(index="problem", columns="form", values="queue")
-    times = times.div(times.min(axis=1), axis=0)
-    return [*(geometric_mean(times[name]) for name in ("fewer", "line past", "fewer past")), len(times)]
+    past, short, short_past = stores(["float32C1", "float32C4"], run=ZEN4_IN_STEP)
+    return [short, past, short_past, where(table(ZEN4_IN_STEP), purpose="compare")["problem"].nunique()]
 
 
 def none_ahead() -> list[float]:
@@ -202,7 +197,47 @@ def by_neighbours(*types: str) -> list[float]:
     return [end for each in gains for end in ends(each)]
 
 
+def of_further(processor: str) -> list[Figure]:
+    """What is said of each processor but the first: filters beside OpenCV's, and what `quick` decides."""
+    return [
+        (
+            CPU,
+            "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
+            "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
+            "(*ambiguous*).",
+            partial(filters_on_a_processor, f"cpu-{processor}-filters"),
+        ),
+        (
+            CPU,
+            "decides {} of the {} verdicts beside the faster of OpenCV and NumPy.",
+            lambda: decided(f"cpu-{processor}-quick")[:2],
+        ),
+    ]
+
+
+def of_stores(processor: str, run: str) -> list[Figure]:
+    """Rows of a table of stores, each of which ends in the processor's name."""
+    narrow = {"uint8": ["uint8C1", "uint8C3", "uint8C4"], "uint16": ["uint16C1"]}
+    wide = {"float32": False, "float32, rows in step": True}
+    return [
+        *(
+            (CPU, f"| {name}{processor} |" + 6 * " {:.2f} |", partial(stores, kinds, run=run))
+            for name, kinds in narrow.items()
+        ),
+        *(
+            (
+                CPU,
+                f"| {name}{processor} | - | - |" + 4 * " {:.2f} |",
+                partial(stores, ["float32C1"], steps, run),
+            )
+            for name, steps in wide.items()
+        ),
+    ]
+
+
 SENTENCES: list[Figure] = [
+    *of_further("xeon"),
+    *of_further("zen4"),
     (
         CPU,
         "from 512x512 to 1280x1280, uint8 is {:.2f} to {:.2f} times as fast by that, int8 {:.2f} to {:.2f}, "
@@ -233,34 +268,10 @@ SENTENCES: list[Figure] = [
     ),
     (
         CPU,
-        "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
-        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
-        "(*ambiguous*).",
-        partial(filters_on_a_processor, "cpu-zen4-filters"),
-    ),
-    (
-        CPU,
-        "decides {} of the {} verdicts beside the faster of OpenCV and NumPy.",
-        lambda: decided("cpu-zen4-quick")[:2],
-    ),
-    (
-        CPU,
         "They take {:.2f} times the time of the fastest of three forms of each image, long strips past the "
         "caches {:.2f} and short ones past them {:.2f} times "
         "([run](../reports/examples/cpu-zen4-sweep-in-step.jsonl.xz), {} images",
         forms_in_step,
-    ),
-    (
-        CPU,
-        "are {:.1f} times as fast as OpenCV's in the geometric mean of {} cells, of uint8 {:.1f}, "
-        "uint16 {:.1f}, int16 {:.1f} and float32 {:.2f} times. OpenCV is ahead in {}, by {:.2f} times "
-        "(*ambiguous*).",
-        partial(filters_on_a_processor, "cpu-xeon-filters"),
-    ),
-    (
-        CPU,
-        "decides {} of the {} verdicts beside the faster of OpenCV and NumPy.",
-        lambda: decided("cpu-xeon-quick")[:2],
     ),
     (CPU, "float32 takes {:.1f} ms so, and {:.1f} in short strips.", in_step),
     (
@@ -308,33 +319,7 @@ ROWS: list[Figure] = [
         )
         for name, label in CHANGES.items()
     ),
-    (CPU, "| uint8 |" + 6 * " {:.2f} |", partial(stores, ["uint8C1", "uint8C3", "uint8C4"])),
-    (CPU, "| uint16 |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"])),
-    (CPU, "| float32 | - | - |" + 4 * " {:.2f} |", partial(stores, ["float32C1"], in_step=False)),
-    (
-        CPU,
-        "| float32, rows in step | - | - |" + 4 * " {:.2f} |",
-        partial(stores, ["float32C1"], in_step=True),
-    ),
-    (
-        CPU,
-        "| uint8, Xeon |" + 6 * " {:.2f} |",
-        partial(stores, ["uint8C1", "uint8C3", "uint8C4"], run=XEON_STORES),
-    ),
-    (CPU, "| uint16, Xeon |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"], run=XEON_STORES)),
-    (
-        CPU,
-        "| uint8, Zen 4 |" + 6 * " {:.2f} |",
-        partial(stores, ["uint8C1", "uint8C3", "uint8C4"], run=ZEN4_STORES),
-    ),
-    (CPU, "| uint16, Zen 4 |" + 6 * " {:.2f} |", partial(stores, ["uint16C1"], run=ZEN4_STORES)),
-    *(
-        (
-            CPU,
-            f"| float32{rows}, {processor} | - | - |" + 4 * " {:.2f} |",
-            partial(stores, ["float32C1"], steps, run),
-        )
-        for processor, run in (("Xeon", XEON_STORES), ("Zen 4", ZEN4_STORES))
-        for rows, steps in (("", False), (", rows in step", True))
-    ),
+    *of_stores("", STORES),
+    *of_stores(", Xeon", XEON_STORES),
+    *of_stores(", Zen 4", ZEN4_STORES),
 ]
