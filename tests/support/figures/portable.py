@@ -12,6 +12,7 @@ from tests.support.figures import MAIN, RESULTS, Figure
 from tests.support.recorded import OWN, contexts, ratios, table, where
 
 PIECES_RUN = "h200-dialects"
+_BAND = 0.02
 _START = "buffer w16 l2 global 8/unit of 256 "
 STEPS = {
     "portable text": "quad builtin scalar flagged portable",
@@ -104,6 +105,26 @@ def most_of_float32() -> tuple[float]:
     return (100 * max(abs(value - 1) for value in found),)
 
 
+def own_text() -> list[float]:
+    """OpenCL's own text against CUDA's: the same, all, the slower and their most per cent, the others."""
+    rows = where(ratios(PIECES_RUN), first_backend="opencl")
+    same, slower, others = (where(rows, verdict=each) for each in ("same", "slower", "ambiguous"))
+    assert len(same) + len(slower) + len(others) == len(rows)
+    assert set(slower["kind"]) == {"laplace"}
+    by = 100 * (1 / float(slower["gross"].min()) - 1)
+    return [len(same), len(rows), len(slower), by, len(others)]
+
+
+def wide_pixels() -> list[float]:
+    """The time in us of *diagonal* for four channels of float32 at 8192x8192, in OpenCL and CUDA; of portable
+    OpenCL it is the same.
+    """
+    rows = where(pieces("laplace"), problem="laplacian diagonal reflect_101 float32C4 8192x8192")
+    times = {name: 1e6 * float(each["queue"].iloc[0]) for name, each in rows.groupby("backend")}
+    assert abs(times["portable opencl"] / times["opencl"] - 1) < _BAND
+    return [times[api] for api in OWN]
+
+
 def rows_of_steps(document: str, run: str) -> list[Figure]:
     """The rows of a document's table of the steps, as a run has them."""
     return [
@@ -153,7 +174,14 @@ SENTENCES: list[Figure] = [
         lambda: [filters(size, "uint8C1")[api] for api in (0, 1) for size in ("2560x2560", "8192x8192")],
     ),
     (RESULTS, "Those of float32 at 8192x8192 are within {:.1f} %.", most_of_float32),
-    (RESULTS, "suite `dialects`, {} contexts or more)", lambda: [{6: "six"}[contexts(PIECES_RUN)[1]]]),
+    (RESULTS, "suite `dialects`, up to {} contexts)", lambda: [contexts(PIECES_RUN)[1]]),
+    (
+        RESULTS,
+        "in {} of its {} comparisons of OpenCL's own text with CUDA's the verdict is *same*, in {} *slower*, "
+        "by up to {:.1f} %, in {} *ambiguous*.",
+        own_text,
+    ),
+    (RESULTS, "takes OpenCL {:.0f} us and CUDA {:.0f}", wide_pixels),
 ]
 
 ROWS: list[Figure] = [
