@@ -66,7 +66,7 @@ def _variants() -> Iterable[str]:
     from harness.variants.ladders import LADDERS
 
     axes = {f"{axis}={value}": None for rows in AXES.values() for axis in rows for value in rows[axis]}
-    return ["default", *LADDERS, *axes]
+    return ["default", *LADDERS, "base=default", "base=portable", *axes]
 
 
 def among(what: str, names: Iterable[str], metavar: str, text: str = "") -> dict[str, Any]:
@@ -237,7 +237,8 @@ Variants = Annotated[
     _texts(
         "--variant",
         "TEXT",
-        "A ladder, or the value of an axis as in group_size=256: the device's default where not given.",
+        "A ladder, or the value of an axis as in group_size=256, with base=default in the device's default; "
+        "that default where nothing is given.",
         starting(_variants),
     ),
 ]

@@ -28,6 +28,7 @@ from harness.variants.axes import (
     Interior,
     LaplaceVariant,
     LaunchVariant,
+    LoadOrder,
     Pixels,
     ReductionVariant,
     Registers,
@@ -218,6 +219,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     if _has_long_last_turn(problem, variant, device):
         variant = replace(variant, group_height=variant.group_height // 2)
     variant = replace(variant, most_registers=_most_registers(problem, variant, device))
+    variant = replace(variant, load_order=_load_order(problem, variant, device))
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")
@@ -265,6 +267,28 @@ def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInf
         tiles = math.prod(laplace_tiles(problem, variant))
         gains = not all_weigh and tiles >= _SEVERAL_GROUPS * device.compute_units
     return _ONE_CHANNEL[api(device)] if gains and problem.channels == 1 else UNBOUNDED
+
+
+def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LoadOrder:
+    """Whether a fence keeps the loads of all rows together, which NVIDIA's compilers may else issue late.
+
+    OpenCL's does so where groups take tiles in turn, CUDA's where corners weigh. CUDA's filters of several
+    channels, of bytes whose corners weigh 1, and with streaming loads in turn were slower with the fence; of
+    bytes in turn it was not tried (reports/examples, h100-fence.txt and h100-fence-in-turn).
+    """
+    if not device.ptx:
+        return "compiler"
+    *_, corner = problem.coefficients
+    in_turn = variant.groups != PER_PROBLEM
+    if api(device) != "CUDA":
+        gains = in_turn
+    elif problem.channels != 1 or not corner:
+        gains = False
+    elif problem.element.is_float:
+        gains = not (in_turn and variant.cache_hint == "streaming")
+    else:
+        gains = problem.element.itemsize == 1 and corner != 1 and not in_turn
+    return "fenced" if gains else "compiler"
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:

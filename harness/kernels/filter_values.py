@@ -358,6 +358,17 @@ class _March(FilterValue):
 SCHEMES: Final[dict[axes.Scheme, FilterValue]] = {"per_pixel": _PerPixel(), "march": _March()}
 
 
+class _Fenced(FilterValue):
+    def violations(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Iterator[str]:
+        if not device.ptx:
+            yield "the fence is PTX"
+        if variant.scheme != "march":
+            yield f"the scheme {variant.scheme} has no rows in flight"
+
+
+LOAD_ORDERS: Final[dict[axes.LoadOrder, FilterValue]] = {"compiler": FilterValue(), "fenced": _Fenced()}
+
+
 class _GlobalMask(FilterValue):
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         centre, edge, corner = problem.coefficients
@@ -385,6 +396,7 @@ FILTER_VALUES: Final[Mapping[str, Mapping[Any, FilterValue]]] = {
     "border_code": BORDER_CODES,
     "pixels": PIXELS,
     "stencil": STENCILS,
+    "load_order": LOAD_ORDERS,
     "scheme": SCHEMES,
 }
 """The axes of a filter that are folders, in the order in which a source has their files."""

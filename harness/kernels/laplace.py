@@ -76,6 +76,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         *parts["stencil"].needed,
         f"laplace/stencil/{variant.stencil}",
         *parts["stencil"].files,
+        f"laplace/load_order/{variant.load_order}",
         f"laplace/scheme/{variant.scheme}",
         "laplace/laplace",
     )

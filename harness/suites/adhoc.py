@@ -50,7 +50,7 @@ class Problems:
 
     ``op`` names reductions and ``laplace`` masks: one of the two. ``shape`` is text such as ``3000x2000``
     (of an image the width and the height). ``variant`` has ladders, ``default``, and values of axes such as
-    ``group_size=256``. What is empty has a default.
+    ``group_size=256``, in the device's default with ``base=default``. What is empty has a default.
     """
 
     op: Sequence[str] = ()

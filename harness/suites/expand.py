@@ -18,6 +18,8 @@ from harness.results.record import Case
 from harness.suites.schema import (
     PORTABLE,
     BandwidthBlock,
+    Base,
+    Changed,
     Choice,
     LaplaceBlock,
     LaunchBlock,
@@ -150,23 +152,27 @@ def _block_cases(
 ) -> Iterator[Case]:
     meant = [device for device in devices if block.runs_on(device.kind)]
     problems = _reductions(block) if isinstance(block, ReductionBlock) else _laplaces(block, image_size)
-    # rungs[i] are the variants of one entry; a word stands for a default, which differs by device.
+    # rungs[i] are the variants of one entry; some stand for a default, which differs by device.
     rungs = [rung for choice in block.variants for rung in _rungs(choice)]
     for problem, cache, rung, device in product(problems, block.caches, rungs, meant):
         for variant in _variants(problem, rung, device):
             yield Case(device.backend, device.index, problem, variant, cast(Cache, cache))
 
 
-def _rungs(choice: Choice) -> tuple[Variant | str, ...]:
-    return (choice,) if isinstance(choice, str) else choice
+def _rungs(choice: Choice) -> tuple[Variant | Base | Changed, ...]:
+    return choice if isinstance(choice, tuple) else (choice,)
 
 
-def _variants(problem: Problem, rung: Variant | str, device: DeviceInfo) -> Iterator[Variant]:
+def _variants(problem: Problem, rung: Variant | Base | Changed, device: DeviceInfo) -> Iterator[Variant]:
     if _has_own_kernels(device):
+        changes = rung.axes if isinstance(rung, Changed) else {}
+        base = rung.base if isinstance(rung, Changed) else rung
+        if not isinstance(base, str):
+            yield base
+            return
         # A processor's default has no vendor's text but Clang's widest vectors: it is not measured twice.
-        is_portable = rung == PORTABLE and device.kind != "cpu"
-        default = default_variant(problem, device, "portable" if is_portable else "vendor")
-        yield default if isinstance(rung, str) else rung
+        is_portable = base == PORTABLE and device.kind != "cpu"
+        yield replace(default_variant(problem, device, "portable" if is_portable else "vendor"), **changes)
         return
     yield LibraryVariant()
     if (

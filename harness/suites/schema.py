@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -58,8 +60,21 @@ MOST_SAMPLES: Final = 1_000_000
 MOST_SECONDS: Final = 7 * 24 * 3600
 """That anything may take that has a limit of time: a week."""
 
-Choice = Literal["default", "portable"] | tuple[Variant, ...]
-"""One entry of ``variants`` as loaded: a default of the device, or one variant, or all rungs of a ladder."""
+Base = Literal["default", "portable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A default of the device with other values of some axes."""
+
+    base: Base
+    axes: Mapping[str, Any]
+
+
+Choice = Base | Changed | tuple[Variant, ...]
+"""One entry of ``variants`` as loaded: a default of the device, or one changed, or one variant, or all rungs
+of a ladder.
+"""
 
 
 class SuiteError(ValueError):
@@ -78,9 +93,13 @@ def _choices(kind: str) -> PlainValidator:
         if isinstance(value, dict):
             if value.get("kind", kind) != kind:
                 raise ValueError(unknown("kind", value["kind"], [kind]))
-            if not value.keys() - {"kind"}:
+            if (base := value.get("base", DEFAULT)) not in (DEFAULT, PORTABLE):
+                raise ValueError(unknown("base", base, [DEFAULT, PORTABLE]))
+            axes = {name: each for name, each in value.items() if name not in ("kind", "base")}
+            if not axes:
                 raise ValueError(f"it names no axis; {_AXIS}, or {DEFAULT!r}")
-            return (variant_from_json({**value, "kind": kind}),)
+            variant = variant_from_json({**axes, "kind": kind})
+            return Changed(base, axes) if "base" in value else (variant,)
         ladders = [name for name, ladder in LADDERS.items() if ladder.kind == kind]
         if value not in ladders:
             raise ValueError(f"{unknown('variant', value, [DEFAULT, PORTABLE, *ladders])}; or {_AXIS}")

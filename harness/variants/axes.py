@@ -69,6 +69,10 @@ Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed", "paired", "ha
 sums of 16 bits, so with two such sums in a word of 32 bits, so with the two in half precision, or by the
 tensor cores.
 """
+LoadOrder = Literal["compiler", "fenced"]
+"""Whether the compiler decides when a filter's rows are loaded, or a fence keeps all loads in front of the
+first use.
+"""
 MaskMemory = Literal["global", "constant", "inline"]
 """Where the mask's weights are: in memory, or in the instructions."""
 
@@ -152,6 +156,7 @@ class LaplaceVariant:
     group_width: GroupSize = 32
     group_height: GroupSize = 8
     most_registers: Registers = UNBOUNDED
+    load_order: LoadOrder = "compiler"
     cache_hint: CacheHint = "none"
     dialect: Dialect = "vendor"
 
@@ -279,6 +284,7 @@ def _label(variant: Variant) -> str:
             (f"mask {variant.mask_memory}", f"mask {usual.mask_memory}"),
             (f"{variant.groups}/unit", f"{usual.groups}/unit"),
             (f"{variant.most_registers} registers", f"{usual.most_registers} registers"),
+            (variant.load_order, usual.load_order),
         ]
         unusual = (value for value, default in pieces if value != default)
         return " ".join((f"{variant.border_code} w{variant.vector_width} {rows} {shape}", *unusual))

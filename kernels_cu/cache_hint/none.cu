@@ -1,7 +1,6 @@
 // Loads and stores of words without a hint to the caches.
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
-#define STREAMING_LOADS 0
 #define LOAD_WORDS(from) __ldg(from)
 #define STORE_WORDS(to, words) store_load(to, words)
 

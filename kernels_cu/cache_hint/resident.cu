@@ -3,7 +3,6 @@
 // than the cache, read over and over, would else push out each line before it is read again.
 
 // differs: OpenCL C moves a whole vector, NVIDIA's in PTX; CUDA C++ has functions for each width.
-#define STREAMING_LOADS 0
 #define LOAD_WORDS(from) load_resident(from)
 #define STORE_WORDS(to, words) __stcs(to, words)
 // end differs

@@ -60,6 +60,7 @@ SKIPPED = (
     "cache_hint resident",
     "cache_hint window",
     "most_registers",
+    "load_order fenced: the fence is PTX",
 )
 """How the reasons begin for what Oclgrind cannot run: it knows no sub-groups, no PTX and no caches."""
 

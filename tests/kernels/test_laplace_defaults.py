@@ -11,7 +11,7 @@ from harness.devices import DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, Laplace
-from harness.problems.laplace import BorderName, MaskName
+from harness.problems.laplace import BorderName, ImageDtypeName, MaskName
 from harness.variants.axes import Dialect, LaplaceVariant, group_items, variant_from_json, variant_to_json
 from tests.support.machines import CPU, GPU, H200, SMALL_GPU
 
@@ -159,6 +159,7 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
         interior="specialized",
         stencil="paired",
         most_registers="unbounded",
+        load_order="compiler",
     )
 
 
@@ -336,6 +337,38 @@ def test_no_bound_is_told_to_other_devices_or_of_other_kernels() -> None:
     ):
         assert isinstance(variant, LaplaceVariant)
         assert variant.most_registers == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "mask", "channels", "side", "opencl", "cuda"),
+    [
+        ("uint8", "diagonal", 1, 8192, "compiler", "fenced"),
+        ("uint8", "eight", 1, 8192, "compiler", "compiler"),
+        ("uint8", "four", 1, 8192, "compiler", "compiler"),
+        ("uint8", "diagonal", 3, 8192, "compiler", "compiler"),
+        ("uint8", "four", 4, 2304, "fenced", "compiler"),
+        ("uint16", "diagonal", 1, 8192, "compiler", "compiler"),
+        ("float32", "diagonal", 1, 8192, "compiler", "fenced"),
+        ("float32", "diagonal", 4, 8192, "compiler", "compiler"),
+        ("float32", "eight", 1, 2304, "fenced", "fenced"),
+        ("float32", "eight", 1, 2560, "fenced", "compiler"),
+    ],
+)
+def test_loads_are_fenced_where_compilers_would_issue_them_late(
+    dtype: ImageDtypeName, mask: MaskName, channels: int, side: int, opencl: str, cuda: str
+) -> None:
+    problem = Laplace(mask, "wrap", "laplacian", dtype, side, side, channels)
+    for device, order in ((H100, opencl), (H100_CUDA, cuda)):
+        variant = default_variant(problem, device)
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.load_order == order
+        assert violations(variant, problem, device) == []
+        for other in (
+            default_variant(problem, device, "portable"),
+            default_variant(problem, replace(device, compute_capability=0)),
+        ):
+            assert isinstance(other, LaplaceVariant)
+            assert other.load_order == "compiler"
 
 
 @pytest.mark.parametrize(

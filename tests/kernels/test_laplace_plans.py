@@ -61,6 +61,7 @@ def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
             {"most_registers": 72},
             "most_registers 72: only NVIDIA's compilers are told, beside PTX",
         ),
+        (IMAGE, {"load_order": "fenced"}, "load_order fenced: the fence is PTX"),
         (
             IMAGE,
             {"pixels": "local_tile", "groups": 4},

@@ -1,4 +1,4 @@
-"""A bound on the registers of a filter's work-items: what compilers are told, and what they then take."""
+"""What NVIDIA's compilers alone are told of a filter: a bound on registers, and a fence behind the loads."""
 
 from __future__ import annotations
 
@@ -71,3 +71,10 @@ def test_nvidias_opencl_is_told_by_an_option() -> None:
     with opencl.OpenClBackend.open(0) as backend:
         assert isinstance(backend, OwnKernelBackend)
         assert backend.build_options(72) == (*backend.build_options(), "-cl-nv-maxrregcount=72")
+
+
+def test_a_fence_behind_the_loads_needs_rows_in_flight() -> None:
+    assert violations(replace(SHAPE, load_order="fenced"), IMAGE, NVIDIA) == []
+    variant = LaplaceVariant(scheme="per_pixel", stencil="unrolled", load_order="fenced")
+    [reason] = violations(variant, IMAGE, NVIDIA)
+    assert reason == "load_order fenced: the scheme per_pixel has no rows in flight"

@@ -19,7 +19,7 @@ GPU = DeviceInfo(
 
 IMAGE = Laplace("four", "replicate", "laplacian", "uint8", 33, 65)
 
-PIECES = ("interior", "border_code", "pixels", "scheme", "stencil", "mask_memory")
+PIECES = ("interior", "border_code", "pixels", "load_order", "scheme", "stencil", "mask_memory")
 """The axes whose values are kernel files of the filter alone."""
 
 SHUFFLING = LaplaceVariant(border_code="mapped", pixels="shuffle", vector_width=4)

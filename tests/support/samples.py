@@ -87,6 +87,7 @@ LAPLACES = pairwise(
             group_width=(1, 2, 8, 32),
             group_height=(1, 4, 8),
             most_registers=(UNBOUNDED,),
+            load_order=("compiler",),
         ),
     },
     _fits,
@@ -99,9 +100,12 @@ BOUNDED = pairwise(
         "groups": (PER_PROBLEM, 1),
         "interior": AXES["laplace"]["interior"],
         "most_registers": (32, 72, 128),
+        "load_order": AXES["laplace"]["load_order"],
     }
 )
-"""Filters with a bound on their registers, a sample of their own: only NVIDIA's compilers are told."""
+"""Filters with a bound on their registers and with a fence behind their loads, a sample of their own: only
+NVIDIA's compilers are told.
+"""
 BANDWIDTHS = pairwise(
     {
         "direction": DIRECTIONS,
@@ -130,7 +134,7 @@ TURNS = [
 
 def bounded_of(point: Point) -> tuple[Laplace, LaplaceVariant]:
     """A filter of BOUNDED, on an image with an interior and rows that end inside a vector."""
-    axes = {name: point[name] for name in ("groups", "interior", "most_registers")}
+    axes = {name: point[name] for name in ("groups", "interior", "most_registers", "load_order")}
     variant = LaplaceVariant(
         border_code="mapped", vector_width=8, rows_per_item=4, loads_in_flight=4, group_height=4, **axes
     )

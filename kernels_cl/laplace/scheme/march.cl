@@ -1,13 +1,5 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
-// differs: loads are issued late by CUDA's compiler where corners weigh, by NVIDIA's of OpenCL for tiles in turn.
-#if TILES_IN_TURN
-#define ROWS_ISSUED_FENCE() LOADS_ISSUED_FENCE()
-#else
-#define ROWS_ISSUED_FENCE()
-#endif
-// end differs
-
 inline void filter_rows(image_t image, __global STORED *results, int column, int own,
                         int top PIXELS_PARAMETERS MASK_PARAMETERS) {
   const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);

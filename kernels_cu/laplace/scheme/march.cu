@@ -1,17 +1,5 @@
 // A work-item goes down its rows and reads each row once, for all three rows of results that it adds to.
 
-// differs: loads are issued late by CUDA's compiler where corners weigh, by NVIDIA's of OpenCL for tiles in turn.
-// Not of several channels, nor of bytes where corners weigh 1, nor by streaming loads in turn: those were slower with
-// the fence. Of bytes in turn it was not tried.
-#define GAINS_BY_FENCE \
-  (SATURATES ? VECTOR_BYTES == VECTOR_WIDTH && (CORNER) != 1 && !TILES_IN_TURN : !(TILES_IN_TURN && STREAMING_LOADS))
-#if CHANNELS == 1 && (CORNER) != 0 && GAINS_BY_FENCE
-#define ROWS_ISSUED_FENCE() LOADS_ISSUED_FENCE()
-#else
-#define ROWS_ISSUED_FENCE()
-#endif
-// end differs
-
 __device__ inline void filter_rows(image_t image, STORED *results, int column, int own,
                                    int top PIXELS_PARAMETERS MASK_PARAMETERS) {
   const pixels_t pixels = pixels_of_item(image, column, own, top PIXELS_ARGUMENTS);

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.devices import PORTABLE_OPENCL
+from harness.devices import PORTABLE_OPENCL, DeviceInfo
 from harness.kernels.defaults import default_variant
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.results.record import Case
@@ -17,10 +17,13 @@ from harness.suites.schema import Suite, load_suite, suite_names
 from harness.variants.axes import (
     BandwidthVariant,
     CommandVariant,
+    Dialect,
     LaunchVariant,
     LibraryVariant,
     ReductionVariant,
     Variant,
+    variant_from_json,
+    variant_to_json,
 )
 from harness.variants.ladders import LADDERS
 from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
@@ -51,6 +54,21 @@ def test_default_variant_is_the_devices_own_and_a_librarys_is_plain(tmp_path: Pa
     assert chosen["opencl", 0] == chosen["cuda", 0] == default_variant(problem, GPU)
     assert chosen["opencl", 1] == default_variant(problem, CPU) != chosen["opencl", 0]
     assert chosen["cupy", 0] == chosen["numpy", 0] == LibraryVariant()
+
+
+def test_a_change_of_a_default_is_one_of_each_devices_own(tmp_path: Path) -> None:
+    gpu = replace(GPU, portable=PORTABLE_OPENCL)
+    change = "group_size = 64"
+    choices = f'"default", {{base = "default", {change}}}, {{base = "portable", {change}}}'
+    suite = written(tmp_path, reductions(f"variants = [{choices}]"))
+    problem = Reduction("sum", "int32", (100, 3))
+    cases = [case for case in expand(suite, [gpu, CPU]) if case.problem == problem]
+    bases: list[tuple[DeviceInfo, list[Dialect]]] = [(gpu, ["vendor", "portable"]), (CPU, ["vendor"])]
+    for device, dialects in bases:
+        defaults = [default_variant(problem, device, dialect) for dialect in dialects]
+        changed = [variant_from_json({**variant_to_json(each), "group_size": 64}) for each in defaults]
+        chosen = [case.variant for case in cases if case.device == device.index]
+        assert chosen == [defaults[0], *changed]
 
 
 def test_gpus_run_the_portable_default_too(tmp_path: Path) -> None:
@@ -246,7 +264,7 @@ def test_the_reference_is_spared_large_sources(tmp_path: Path) -> None:
 def _named(suite: Suite) -> set[Variant]:
     """The forms of reductions that a suite names, by their axes or as the rungs of a ladder."""
     choices = [choice for block in suite.reduction for choice in block.variants]
-    return {form for choice in choices if not isinstance(choice, str) for form in choice}
+    return {form for choice in choices if isinstance(choice, tuple) for form in choice}
 
 
 @pytest.mark.parametrize("name", suite_names())

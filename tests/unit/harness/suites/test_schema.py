@@ -13,7 +13,7 @@ from harness.problems import MASKS
 from harness.results.record import Record
 from harness.results.runfile import RunWriter, load_run
 from harness.suites.expand import expand
-from harness.suites.schema import DEFAULT, PORTABLE, Suite, SuiteError, load_suite, suite_names
+from harness.suites.schema import DEFAULT, PORTABLE, Changed, Suite, SuiteError, load_suite, suite_names
 from harness.variants.axes import ReductionVariant, difference
 from harness.variants.ladders import LADDERS
 from tests.support.fake_backend import DEVICE
@@ -77,6 +77,15 @@ def test_variants_are_default_table_or_ladder(tmp_path: Path) -> None:
     assert ladder == LADDERS["modern"].rungs
 
 
+def test_a_table_can_be_a_change_of_a_default(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    variants = 'variants = [{base = "portable", vector_width = 4, groups = 2}]'
+    path.write_text(REDUCTION + variants, encoding="utf-8")
+    assert load_suite(str(path)).reduction[0].variants == [
+        Changed(PORTABLE, {"vector_width": 4, "groups": 2})
+    ]
+
+
 def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(REDUCTION + "[limits.gpu]\ngroups = [3]", encoding="utf-8")
@@ -103,6 +112,12 @@ def test_sweep_keeps_the_axes_that_are_left_out(tmp_path: Path) -> None:
         ),
         ("variants = [{vector_width = 4.0}]", ["reduction[1].variants[0]", "vector_width = 4.0", "allowed"]),
         ('variants = [{kind = "laplace"}]', ["reduction[1].variants[0]", "kind 'laplace'", "reduction"]),
+        ('variants = [{base = "dafault", groups = 2}]', ["variants[0]", "base 'dafault'", "mean 'default'"]),
+        ('variants = [{base = "default"}]', ["reduction[1].variants[0]", "names no axis"]),
+        (
+            'variants = [{base = "default", groups = 0}]',
+            ["reduction[1].variants[0]", "groups = 0", "allowed"],
+        ),
         ("variants = [{}]", ["reduction[1].variants[0]", "names no axis", "as in vector_width=4"]),
         ('caches = ["warm"]', ["reduction[1].caches[0]", "'warm'", "hot, cold"]),
         ('only = "tpu"', ["reduction[1].only", "'cpu' or 'gpu'", "'tpu'"]),
