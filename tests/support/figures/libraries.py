@@ -8,7 +8,7 @@ import pandas as pd
 
 from harness.results.statistics import geometric_mean
 from tests.support.figures import BILLIONS, RESULTS, Figure
-from tests.support.recorded import OWN, contexts, lead, leads, table, where
+from tests.support.recorded import OWN, contexts, lead, leads, ratios, table, where
 
 
 def least_lead() -> tuple[float]:
@@ -52,6 +52,14 @@ SENTENCES: list[Figure] = [
         RESULTS,
         "Up to 16 million elements each of the {} verdicts is *faster*, in {} contexts.",
         all_faster,
+    ),
+    (
+        RESULTS,
+        "OpenCL is at {:.3f} of CUDA's speed in the mean hot, at {:.3f} cold.",
+        lambda: [
+            geometric_mean(where(ratios("h200-libraries"), cache=cached)["gross"])
+            for cached in ("hot", "cold")
+        ],
     ),
     (
         RESULTS,
