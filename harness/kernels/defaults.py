@@ -9,7 +9,8 @@ from typing import Any
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
-from harness.kernels.filter_values import HALVES_CAPABILITY, PIXELS
+from harness.kernels.filter_pixels import PIXELS
+from harness.kernels.filter_stencils import HALVES_CAPABILITY
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
 from harness.kernels.occupancy import REGISTERS
@@ -218,8 +219,11 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     variant = next(taller, variant)
     if _has_long_last_turn(problem, variant, device):
         variant = replace(variant, group_height=variant.group_height // 2)
-    variant = replace(variant, most_registers=_most_registers(problem, variant, device))
-    variant = replace(variant, load_order=_load_order(problem, variant, device))
+    variant = replace(
+        variant,
+        most_registers=_most_registers(problem, variant, device),
+        load_order=_load_order(problem, variant, device),
+    )
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
-from harness.kernels.filter_values import FILTER_VALUES, Part, shape_arguments
+from harness.kernels.filter_value import Part
+from harness.kernels.filter_values import FILTER_VALUES, shape_arguments
 from harness.kernels.geometry import laplace_groups
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace

@@ -165,8 +165,7 @@ def _rungs(choice: Choice) -> tuple[Variant | Base | Changed, ...]:
 
 def _variants(problem: Problem, rung: Variant | Base | Changed, device: DeviceInfo) -> Iterator[Variant]:
     if _has_own_kernels(device):
-        changes = rung.axes if isinstance(rung, Changed) else {}
-        base = rung.base if isinstance(rung, Changed) else rung
+        base, changes = (rung.base, rung.axes) if isinstance(rung, Changed) else (rung, {})
         if not isinstance(base, str):
             yield base
             return

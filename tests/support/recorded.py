@@ -74,6 +74,11 @@ def ends(values: Iterable[float]) -> tuple[float, float]:
     return min(kept), max(kept)
 
 
+def slower_by(rows: pd.DataFrame) -> float:
+    """By how many per cent OpenCL takes longer in the slowest of these ratios."""
+    return 100 * (1 / float(rows["gross"].min()) - 1)
+
+
 def shares(name: str, **wanted: Any) -> pd.Series[Any]:
     """What our reductions reach of the limit, by default without minmaxloc."""
     wanted = {"not_op": "minmaxloc", **wanted}

@@ -14,6 +14,7 @@ from tests.support.recorded import (
     ends,
     ratios,
     run_of,
+    slower_by,
     table,
     where,
 )
@@ -94,7 +95,7 @@ def in_the_cache() -> list[float]:
     slower, faster = (where(rows, verdict=verdict) for verdict in ("slower", "faster"))
     assert set(slower["type"]) == {"uint8C1", "uint8C4"}
     assert set(where(ratios(FORMER), verdict=["slower", "faster"])["size"]) == {"2560x2560"}
-    return [len(slower), 100 * (1 / float(slower["gross"].min()) - 1), len(faster)]
+    return [len(slower), slower_by(slower), len(faster)]
 
 
 def in_the_cache_now() -> list[float]:
@@ -105,8 +106,8 @@ def in_the_cache_now() -> list[float]:
     slower = where(rows, verdict="slower")
     assert set(slower["type"]) == {"uint8C1", "uint8C4"}
     agreeing(MASKS_RUN, FORMER)
-    by_kind = [where(slower, type=kind)["gross"] for kind in ("uint8C1", "uint8C4")]
-    found = [of for each in by_kind for of in (len(each), 100 * (1 / float(each.min()) - 1))]
+    by_kind = [where(slower, type=kind) for kind in ("uint8C1", "uint8C4")]
+    found = [of for each in by_kind for of in (len(each), slower_by(each))]
     return [*found, len(rows), contexts(MASKS_RUN)[1], len(where(rows, verdict="ambiguous"))]
 
 

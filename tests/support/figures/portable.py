@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from harness.results.ratio import BAND
 from harness.results.statistics import geometric_mean
 from tests.support.figures import MAIN, RESULTS, Figure
-from tests.support.recorded import OWN, contexts, ratios, table, where
+from tests.support.recorded import OWN, contexts, ratios, slower_by, table, where
 
 PIECES_RUN = "h200-dialects"
-_BAND = 0.02
 _START = "buffer w16 l2 global 8/unit of 256 "
 STEPS = {
     "portable text": "quad builtin scalar flagged portable",
@@ -111,8 +111,7 @@ def own_text() -> list[float]:
     same, slower, others = (where(rows, verdict=each) for each in ("same", "slower", "ambiguous"))
     assert len(same) + len(slower) + len(others) == len(rows)
     assert set(slower["kind"]) == {"laplace"}
-    by = 100 * (1 / float(slower["gross"].min()) - 1)
-    return [len(same), len(rows), len(slower), by, len(others)]
+    return [len(same), len(rows), len(slower), slower_by(slower), len(others)]
 
 
 def wide_pixels() -> list[float]:
@@ -121,7 +120,7 @@ def wide_pixels() -> list[float]:
     """
     rows = where(pieces("laplace"), problem="laplacian diagonal reflect_101 float32C4 8192x8192")
     times = {name: 1e6 * float(each["queue"].iloc[0]) for name, each in rows.groupby("backend")}
-    assert abs(times["portable opencl"] / times["opencl"] - 1) < _BAND
+    assert abs(times["portable opencl"] / times["opencl"] - 1) < BAND
     return [times[api] for api in OWN]
 
 
