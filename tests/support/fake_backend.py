@@ -38,8 +38,8 @@ EARLY = "early "
 """In front of a fault: of each call, not of its result."""
 COMPILING = "compiling "
 """In front of a fault: of compiling alone."""
-SLOW_S = 0.2
-"""What fetching a result of a slow case takes, of which a trial has several."""
+UNTIL = "until "
+"""In front of the path of a file: a result is not fetched until it is there."""
 SHORT_QUEUE = 128
 """Launches that the queue of a fake in a worker process holds."""
 DEVICE = DeviceInfo(
@@ -231,8 +231,9 @@ class FakePrepared(Prepared):
         self.backend.synchronize()
         fault = fault_of(self.problem)
         self.backend.lost = fault == "DeviceLost"
-        if fault == "slow":
-            time.sleep(SLOW_S)
+        if fault and fault.startswith(UNTIL):
+            while not Path(fault.removeprefix(UNTIL)).exists():
+                time.sleep(0.02)
         if fault == "noise":
             os.write(1, b"a library prints\n")
             print("and so does Python")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -163,6 +163,8 @@ def test_a_run_that_is_told_to_end_says_how_to_go_on_and_leaves_nothing(
     with _begun(harness, Path("my run.jsonl")) as runner:
         workers = psutil.Process(runner.pid).children(recursive=True)
         runner.send_signal(number)
+        # Of two signals that wait at once, either may be the first that is heeded.
+        _wait_until(lambda: runner.poll() is not None or not all(map(_is_alive, workers)))
         # A second one does not disturb the end.
         runner.send_signal(signal.SIGTERM)
         _, said = runner.communicate(timeout=60)
@@ -217,8 +219,14 @@ def _kill(runner: subprocess.Popen[str]) -> None:
     assert workers
     runner.kill()
     assert runner.wait() == -signal.SIGKILL
-    # An orphan that has ended and that nobody fetches is a zombie.
-    _wait_until(lambda: all(not w.is_running() or w.status() == psutil.STATUS_ZOMBIE for w in workers))
+    _wait_until(lambda: not any(map(_is_alive, workers)))
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        # An orphan that has ended and that nobody fetches is a zombie.
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
