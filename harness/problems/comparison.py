@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-_Array = npt.NDArray[Any]
+from harness.problems.stripes import STRIPE_BYTES, by_stripes
 
-_AT_ONCE = 2**20
-"""Bytes of large arrays that are compared at a time: what is made of these stays in the cache."""
+_Array = npt.NDArray[Any]
 
 _LONG = 8
 """Bytes of the numbers whose differences float64 does not hold exactly."""
@@ -48,7 +46,7 @@ def compare(actual: Any, expected: Any, tolerance: float) -> Verification:
         return Verification(
             False, float("inf"), tolerance, f"shape {left.shape} where {right.shape} is expected"
         )
-    found = list(_by_part(np.ravel(left), np.ravel(right), tolerance))
+    found = _unlike_parts(np.ravel(left), np.ravel(right), tolerance)
     error, count = max((part.error for part in found), default=0.0), sum(part.wrong for part in found)
     if not count:
         return Verification(True, error, tolerance)
@@ -73,15 +71,19 @@ class _Part(NamedTuple):
     first: int
 
 
-def _by_part(left: _Array, right: _Array, tolerance: float) -> Iterator[_Part]:
+def _unlike_parts(left: _Array, right: _Array, tolerance: float) -> list[_Part]:
     """The parts of two arrays of one axis that are not the same byte for byte."""
-    step = max(1, _AT_ONCE // max(left.itemsize, right.itemsize))
+
+    def part(start: int, end: int) -> _Part | None:
+        a, b = left[start:end], right[start:end]
+        if _are_identical(a, b):
+            return None
+        found = _compared(a, b, tolerance)
+        return found._replace(first=start + found.first)
+
+    step = max(1, STRIPE_BYTES // max(left.itemsize, right.itemsize))
     with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, left.size, step):
-            a, b = left[start : start + step], right[start : start + step]
-            if not _are_identical(a, b):
-                found = _compared(a, b, tolerance)
-                yield found._replace(first=start + found.first)
+        return [found for found in by_stripes(part, left.size, step) if found]
 
 
 def _are_identical(left: _Array, right: _Array) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import field
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal
@@ -14,9 +12,9 @@ import numpy as np
 from pydantic import PlainSerializer, PlainValidator, model_validator
 
 from harness.checked import Text, Whole, checked, one_of
-from harness.cpuinfo import usable_cores
 from harness.problems.base import Array, Positive, ProblemBase, fitting
 from harness.problems.dtypes import DTYPES, Dtype
+from harness.problems.stripes import STRIPE_BYTES, by_stripes
 
 MASKS: dict[str, tuple[int, int, int]] = {
     "four": (-4, 1, 0),
@@ -36,9 +34,6 @@ IMAGE_DTYPES = ("uint8", "uint16", "int16", "float32")
 
 PITCH_ALIGNMENT = 128
 """Bytes. Every packed row starts at a multiple of this, as with cudaMallocPitch: wide loads are aligned."""
-
-_AT_ONCE = 2**20
-"""Bytes of sums in a stripe of the reference: they stay in the cache, and threads seldom change turns."""
 
 _PAD_MODE = {
     "constant": "constant",
@@ -206,9 +201,7 @@ class Laplace(ProblemBase):
 
     def reference(self, array: Array) -> Array:
         """Pad by one pixel, add nine shifted images, saturate; in int16 (of bytes), int32 or float64, which
-        hold every sum.
-
-        By stripes of rows, as many at a time as there are processors.
+        hold every sum. By stripes of rows.
         """
         wide = np.dtype(np.float64 if self.element.is_float else f"int{16 * self.element.itemsize}")
         mode = _PAD_MODE[self.border]
@@ -219,17 +212,11 @@ class Laplace(ProblemBase):
         pad: Callable[..., Array] = np.pad  # Its overloads know no mode in a variable.
         padded = pad(image, ((1, 1), (1, 1), (0, 0)), mode=mode, **options)
         result = np.empty_like(image)
-        stripe = max(1, _AT_ONCE // (self.row_elements * wide.itemsize))
 
-        def fill(top: int) -> None:
-            bottom = min(top + stripe, self.height)
+        def fill(top: int, bottom: int) -> None:
             result[top:bottom] = self._filter(padded[top : bottom + 2].astype(wide), bottom - top)
 
-        with ThreadPoolExecutor(usable_cores()) as threads:
-            # In copies of this context: the caller's np.errstate counts in the threads, too.
-            tops = range(0, self.height, stripe)
-            for done in [threads.submit(copy_context().run, fill, top) for top in tops]:
-                done.result()
+        by_stripes(fill, self.height, max(1, STRIPE_BYTES // (self.row_elements * wide.itemsize)))
         return result.reshape(self.shape)
 
     def _filter(self, padded: Array, rows: int) -> Array:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.problems import MinMaxLoc, comparison
+from harness.problems import MinMaxLoc, comparison, stripes
 from harness.problems.comparison import compare
 
 
@@ -98,7 +98,7 @@ def test_arrays_are_compared_in_parts_as_their_values_are(
     """Parts of four elements; a value against itself is right whatever it is, NaN too."""
     actual, expected = (np.array([pair[side] for pair in pairs], np.float32) for side in (0, 1))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(comparison, "_AT_ONCE", 16)
+        patched.setattr(comparison, "STRIPE_BYTES", 16)
         found = compare(actual, expected, tolerance)
     each = [compare(left, right, tolerance) for left, right in zip(actual, expected, strict=True)]
     assert (found.ok, found.error) == (
@@ -112,7 +112,8 @@ def test_arrays_are_compared_in_parts_as_their_values_are(
         )
 
 
-def test_large_images_that_are_rounded_are_compared_without_a_copy() -> None:
+def test_large_images_that_are_rounded_are_compared_without_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stripes, "usable_cores", lambda: 2)
     expected = np.linspace(0, 1, 2**23, dtype=np.float32).reshape(2**11, -1)
     actual = np.nextafter(expected, np.float32(2))
     tracemalloc.start()

@@ -116,7 +116,7 @@ def test_stripes_of_the_reference_are_one_image(
     image = problem.make_source(seed=4)
     whole = problem.reference(image)
     for rows in (1, 4, 36):
-        monkeypatch.setattr(laplace, "_AT_ONCE", rows * problem.row_elements * sum_bytes)
+        monkeypatch.setattr(laplace, "STRIPE_BYTES", rows * problem.row_elements * sum_bytes)
         np.testing.assert_array_equal(problem.reference(image), whole)
 
 
@@ -130,7 +130,10 @@ def test_sums_of_bytes_fit_where_they_are_farthest_from_zero(mask: str, output: 
         assert problem.reference(np.full((1, 1), within, np.uint8)) == [[min(max(total, 0), 255)]]
 
 
-def test_what_the_caller_makes_of_bad_operations_counts_in_the_references_threads() -> None:
+def test_what_the_caller_makes_of_bad_operations_counts_in_the_references_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(laplace, "STRIPE_BYTES", 1)
     problem = Laplace("four", "wrap", "laplacian", "float32", 2, 2)
     image = np.full((2, 2), np.inf, np.float32)
     with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
