@@ -14,7 +14,7 @@ from reports import format as write
 from reports.dataset import measured
 from reports.fairness import Measured
 from reports.headline import KINDS
-from reports.ratios import SIDES, grouped
+from reports.ratios import LEAST_WORK, SIDES, grouped
 from reports.tables import Cell, Line, Table
 
 _SIZE = (
@@ -23,11 +23,11 @@ _SIZE = (
 )
 _CLOCKS = (
     ("queue", "gated queue of both"),
-    ("queue net", "the same, each less its empty kernel"),
+    ("queue net", "the same, each less its empty kernel, where that is at most half of it"),
     ("event", "each API's own timer"),
-    ("event net", "the same, each less its empty kernel"),
+    ("event net", "the same, each less its empty kernel, where that is at most half of it"),
     ("kernel / event", "CUDA's kernels by CUPTI against OpenCL's event, the nearest that it has"),
-    ("kernel / event net", "the same, each less its empty kernel"),
+    ("kernel / event net", "the same, each less its empty kernel, where that is at most half of it"),
 )
 HEADINGS = (
     ("problem", "operation; for images output, mask and border"),
@@ -49,7 +49,8 @@ MEAN_HEADINGS = (
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Speed of OpenCL over speed of CUDA for one variant of one problem, by pairs of clocks; NaN where one is
-    missing. ``span`` is the largest over the smallest.
+    missing, and of the net ones where launching is most of a side's time (:data:`reports.ratios.LEAST_WORK`).
+    ``span`` is the largest over the smallest.
     """
 
     opencl: Measured
@@ -90,7 +91,10 @@ def _agreement(group: Sequence[Measured]) -> Iterator[Agreement]:
         return speed_ratio(first[of_first], second[of_second])
 
     def net(of_first: str, bias: str, of_second: str, other_bias: str) -> float:
-        return speed_ratio(first[of_first] - first[bias], second[of_second] - second[other_bias])
+        clocks = (first[of_first], first[bias]), (second[of_second], second[other_bias])
+        if not all(time - launch >= LEAST_WORK * time for time, launch in clocks):
+            return math.nan
+        return speed_ratio(*(time - launch for time, launch in clocks))
 
     yield Agreement(
         first,
@@ -138,7 +142,7 @@ def _mean_line(found: list[Agreement]) -> Line:
 def _mean_cell(ratios: Sequence[float]) -> Cell:
     known = usable(ratios)
     if not known:
-        return _cell(math.nan, "no kernel has both of these clocks")
+        return _cell(math.nan, "no kernel has both of these clocks, or of the net ones work enough")
     title = f"{len(known)} of {len(ratios)}: {write.ratio(min(known))} to {write.ratio(max(known))}"
     return _cell(geometric_mean(known), title)
 

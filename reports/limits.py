@@ -8,7 +8,7 @@ from typing import Any
 from harness.results.runfile import Run
 from harness.results.sweep import SWEEP
 from reports.dataset import frame, memory_rates
-from reports.shares import fastest
+from reports.shares import lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def limits_of(run: Run) -> list[Limit]:
     found = []
     for _, of_limit in rows.groupby(["physical", "op", "source_bytes", "cache"]):
         candidates: list[Any] = list(of_limit.itertuples(index=False))
-        row = fastest(candidates)
+        row = max(lasting(candidates), key=lambda limit: limit.bytes_per_second)
         rate = rates.get(row.physical)
         limit = Limit(
             device=row.device_name,

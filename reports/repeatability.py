@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -114,19 +114,22 @@ class Repeated:
 def repeated(a: Run, b: Run, band: float = BAND) -> list[Repeated]:
     """The verdicts that both runs give: of the fastest variant of each side, OpenCL against CUDA first.
 
-    Devices are matched by the order in which they were measured, as another start of a machine may give them
-    other addresses; whether they are the same kind is
-    :func:`harness.results.comparable.environment_differences`'s.
+    Devices are matched by address and name; where another start of the machine gave them other addresses, by
+    name and the order in which they were measured; what is left by the order alone. Whether they are the same
+    kind is :func:`harness.results.comparable.environment_differences`'s.
 
     Raises:
         ValueError: if both runs have no pair in common, or the band is none.
     """
     check_band(band)
-    told_a, told_b = (_by_sides(run, band) for run in (a, b))
+    of_a, of_b = (comparisons(frame(run), band) for run in (a, b))
+    same = _same_devices(*({each.physical: each.device_name for each in found} for found in (of_a, of_b)))
+    told_b = {(each.physical, each.first, each.second): each for each in of_b}
     found = [
         Repeated(one.device_name, one.first, one.second, pairs)
-        for key, one in told_a.items()
-        if key in told_b and (pairs := list(_pairs(one, told_b[key])))
+        for one in of_a
+        if (other := told_b.get((same.get(one.physical, ""), one.first, one.second)))
+        and (pairs := list(_pairs(one, other)))
     ]
     if not found:
         raise ValueError(
@@ -135,11 +138,20 @@ def repeated(a: Run, b: Run, band: float = BAND) -> list[Repeated]:
     return found
 
 
-def _by_sides(run: Run, band: float) -> dict[tuple[int, str, str], Comparison]:
-    """The comparisons of a run by the place of their device among all, and by their sides."""
-    found = comparisons(frame(run), band)
-    places = {physical: place for place, physical in enumerate(dict.fromkeys(c.physical for c in found))}
-    return {(places[each.physical], each.first, each.second): each for each in found}
+def _same_devices(a: Mapping[str, str], b: Mapping[str, str]) -> dict[str, str]:
+    """The address in the second run of each device of the first; both are names by addresses, in order."""
+    tests: tuple[Callable[[str, str], bool], ...] = (
+        lambda one, other: one == other and a[one] == b[other],
+        lambda one, other: a[one] == b[other],
+        lambda *_: True,
+    )
+    same: dict[str, str] = {}
+    for is_same in tests:
+        for one in [each for each in a if each not in same]:
+            left = (other for other in b if other not in same.values() and is_same(one, other))
+            if (other := next(left, None)) is not None:
+                same[one] = other
+    return same
 
 
 def _pairs(a: Comparison, b: Comparison) -> Iterator[Twice]:

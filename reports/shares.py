@@ -32,7 +32,7 @@ def limited(row: Row, limits: Sequence[Row]) -> Row:
         return row
     nearest = min(fitting, key=lambda limit: abs(math.log(limit.source_bytes / row.source_bytes)))
     same = [limit for limit in fitting if abs(limit.source_bytes - nearest.source_bytes) < _LIMIT_SLACK_BYTES]
-    best = fastest([_beside(limit, row) for limit in same])
+    best = max((_beside(limit, row) for limit in lasting(same)), key=lambda limit: limit.bytes_per_second)
     share = row.bytes_per_second / best.bytes_per_second
     interval = ratio_interval(
         row.queue_blocks,
@@ -70,14 +70,13 @@ def _beside(limit: Row, row: Row) -> Row:
     return replace(limit, queue_blocks=shared, bytes_per_second=limit.bytes_moved / centre(shared))
 
 
-def fastest(candidates: Sequence[Row]) -> Row:
-    """The limit among its candidates: the fastest of those measured in more than half as many contexts as the
-    one in the most. The others were given up, and may look faster than they are: the fewer the contexts, the
-    more of the fastest time is luck.
+def lasting(candidates: Sequence[Row]) -> list[Row]:
+    """The candidates for a limit that more than half as many contexts measured as the one that most did. The
+    others were given up, and may look faster than they are: the fewer the contexts, the more of the fastest
+    time is luck.
     """
     most = max(len(limit.queue_blocks) for limit in candidates)
-    lasting = [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]
-    return max(lasting, key=lambda limit: limit.bytes_per_second)
+    return [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]
 
 
 def _is_above(row: Row, limits: Sequence[Row]) -> bool:
@@ -85,10 +84,10 @@ def _is_above(row: Row, limits: Sequence[Row]) -> bool:
     their fast ones, and of their contexts. A host that others share may be slow for tenths of a second at a
     time, so that a limit is fast in fewer of its contexts than one in four, and the case by luck in all.
 
-    A limit includes the launch of the API that it was measured through. A backend that none was measured
-    through may launch faster, or not at all, as NumPy: it is held against them net of that launch.
+    A limit includes the launch of the API that it was measured through. Where none was measured through that
+    of the case, its launches may be faster, or none, as NumPy's: it is held against them net of their launch.
     """
-    is_net = row.backend not in {limit.backend for limit in limits}
+    is_net = row.device not in {limit.device for limit in limits}
     shortest = min(_fast(limit) - (limit.launch if is_net and limit.launch > 0 else 0) for limit in limits)
     bound = limits[0].bytes_moved / shortest if shortest > 0 else math.inf
     return row.bytes_moved / row.queue_p75 > bound * (1 + TOLERATED_EXCESS)

@@ -35,7 +35,8 @@ class Run:
     ``records`` has one a case, merged from those of several processes, which are in ``trials`` as the file
     has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
     ``is_whole``: whether the run came to its end, None where the file does not say. ``seconds``: how long it
-    took; None where that is not known, as of a run that was resumed.
+    took; None where that is not known, as of a run that was resumed. ``is_benchmarks``: whether it was read
+    from pytest-benchmark's JSON, which has neither what was skipped nor the processes.
     """
 
     environment: dict[str, Any]
@@ -45,14 +46,17 @@ class Run:
     trials: list[Record] = field(default_factory=list)
     is_whole: bool | None = None
     seconds: float | None = None
+    is_benchmarks: bool = False
 
     @property
     def lacks(self) -> list[str]:
         """What is not in the file as the run was ended before, or the file cut: a sentence each.
 
         Files of earlier versions do not say whether their runs came to an end, the earliest not how many
-        cases these had.
+        cases these had. Of pytest-benchmark's JSON nobody can tell.
         """
+        if self.is_benchmarks:
+            return []
         # Candidates for a limit that were known to be slower are cases of the plan, but have no record.
         cases = (self.environment.get("cases") or 0) - left_out(self.records)
         processes = (self.environment.get("options") or {}).get("processes") or 1
@@ -369,4 +373,4 @@ def _benchmark_run(path: Path, document: dict[str, Any]) -> Run:
     where = f"{path}, machine_info.harness"
     environment = _environment(where, {"format": FORMAT, **machine, "type": "environment"})
     records = [_read(where, {**line, "type": "record"}) for where, line in found]
-    return Run(environment, merged(records), [], path, records)
+    return Run(environment, merged(records), [], path, records, is_benchmarks=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations, groupby, product
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import combinations, product
 from statistics import fmean, median
 
 from harness.problems import Empty, Problem
@@ -32,18 +32,20 @@ FAR_OFF_ALONE = 8.0
 class Known:
     """What is known of each case so far: when its further rounds would tell no more.
 
-    Of a run of so many ``rounds`` a process, with so many for ``launches`` alone after each other one.
+    Of a run of so many ``rounds`` a process, with so many for ``launches`` alone after each other one, whose
+    devices are these ``physical`` ones, by their keys; one and the same when left out.
     """
 
-    def __init__(self, rounds: int, launches: int = 0) -> None:
+    def __init__(self, rounds: int, launches: int = 0, physical: Mapping[str, str] | None = None) -> None:
         self._rounds, self._launches_after = rounds, launches
+        self._physical = physical or {}
         self._clocks: dict[Case, list[Samples]] = {}
         self._medians: dict[Case, dict[int, float]] = {}
         self._in_parts: set[Case] = set()
         self._slow: set[Case] = set()
         self._gone: set[Case] = set()
         # Until the next record of the problem: finding out takes milliseconds, of which a run has thousands.
-        self._open: dict[tuple[Problem, str], frozenset[Case]] = {}
+        self._open: dict[tuple[Problem, str, str], frozenset[Case]] = {}
         self._spreads: dict[Case, Spread | None] = {}
         self._launches = Launches()
         self._round_seconds = RoundSeconds()
@@ -54,7 +56,7 @@ class Known:
         if record.block % self._rounds:
             wall_s = record.provenance.get("wall_seconds", 0.0)
             self._round_seconds.add(self._is_of_launches(record.block), record.block, wall_s)
-        self._open.pop(problem_of(record.case), None)
+        self._open.pop(self._problem_of(record.case), None)
         self._spreads.pop(record.case, None)
         clock = record.clocks.get("queue")
         if record.status != "ok":
@@ -62,8 +64,22 @@ class Known:
         elif clock and clock.seconds:
             self._clocks.setdefault(record.case, []).append(clock)
             self._medians.setdefault(record.case, {})[record.block] = median(clock.seconds)
-            if record.provenance.get("result_location") == "parts":
+            # A processor that finishes a result is the device itself.
+            is_elsewhere = self._physical.get(record.case.device_key) != "cpu"
+            if is_elsewhere and record.provenance.get("result_location") == "parts":
                 self._in_parts.add(record.case)
+
+    def _problem_of(self, case: Case) -> tuple[Problem, str, str]:
+        """What the cases have in common that are compared: nothing is with one on another physical device."""
+        return *problem_of(case), self._physical.get(case.device_key, "")
+
+    def _by_problem(self, cases: Iterable[Case]) -> list[list[Case]]:
+        """The cases by problem, cache state and physical device, without those that could not be measured."""
+        groups: dict[tuple[Problem, str, str], list[Case]] = {}
+        for case in cases:
+            if case not in self._gone:
+                groups.setdefault(self._problem_of(case), []).append(case)
+        return list(groups.values())
 
     def enough(self, of_round: Sequence[Trial]) -> set[Case]:
         """The cases of a round that need not be measured in it: variants that are clearly not the fastest of
@@ -74,10 +90,8 @@ class Known:
         first = of_round[0]
         context = first.round % self._rounds // (1 + self._launches_after)
         least = 1 if first.process else LEAST_ROUNDS
-        groups = groupby(of_round, key=lambda trial: problem_of(trial.case))
         left_out: set[Case] = set()
-        for _, group in groups:
-            cases = [trial.case for trial in group if trial.case not in self._gone]
+        for cases in self._by_problem(trial.case for trial in of_round):
             left_out |= self._slow_of(cases)
             if context >= least:
                 left_out |= set(cases) - self._still_open(cases)
@@ -92,8 +106,7 @@ class Known:
         """
         left_out: set[Case] = set()
         limits: set[Case] = set()
-        for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
-            cases = [trial.case for trial in group if trial.case not in self._gone]
+        for cases in self._by_problem(trial.case for trial in of_round):
             slow = self._slow_of(cases)
             left_out |= slow | set(cases) - (self._still_open(cases) if is_compared(cases) else frozenset())
             limits |= self._fastest_limit(cases)
@@ -113,8 +126,8 @@ class Known:
         said of them.
         """
         left_out: set[Case] = set()
-        for _, group in groupby(of_round, key=lambda trial: problem_of(trial.case)):
-            left_out |= self._far_off_of([trial.case for trial in group])
+        for cases in self._by_problem(trial.case for trial in of_round):
+            left_out |= self._far_off_of(cases)
         return left_out | {trial.case for trial in of_round if twin_of(trial.case) in left_out}
 
     def _far_off_of(self, cases: Sequence[Case]) -> set[Case]:
@@ -170,9 +183,8 @@ class Known:
     def _compared(self, cases: Sequence[Case]) -> list[list[Case]]:
         """The cases that are compared, by problem, without those that no device could measure."""
         compared = (case for case in cases if case.role != "limit" and not isinstance(case.problem, Empty))
-        groups = [list(group) for _, group in groupby(compared, key=problem_of)]
-        left = [[case for case in group if case not in self._gone] for group in groups]
-        return [group for group in left if any(case.role == "compare" for case in group)]
+        groups = self._by_problem(compared)
+        return [group for group in groups if any(case.role == "compare" for case in group)]
 
     def _rivals(self, cases: Sequence[Case]) -> list[Case]:
         return [case for case in cases if case not in self._slow]
@@ -181,7 +193,7 @@ class Known:
         """The cases of one problem on sides of which a verdict is not settled, and their controls."""
         if not cases:
             return frozenset()
-        problem = problem_of(cases[0])
+        problem = self._problem_of(cases[0])
         if problem not in self._open:
             self._open[problem] = self._not_told(self._rivals(cases))
         return self._open[problem]

@@ -101,7 +101,8 @@ class _Run:
         # Where a device has several contexts, further rounds measure nothing else.
         self._in_rounds = [case for case in plan.cases if contexts_of(case, plan.contexts) > 1] or plan.cases
         self._rounds = rounds_a_process(plan.contexts, plan.launch_contexts)
-        self._known = Known(self._rounds, plan.launch_contexts)
+        physical = {device.key: device.physical for device in plan.devices}
+        self._known = Known(self._rounds, plan.launch_contexts, physical)
         self._screening = Screening(plan.cases, plan.devices, plan.suite.limits.anew)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf

@@ -64,7 +64,8 @@ class Look:
 def watched(measure: Callable[[], Record], look: Callable[[float], Snapshot]) -> Record:
     """The record of a measurement with ``watch`` in its provenance; taken again if the device was throttled.
 
-    Throttled again, its note says so. Only what was measured is repeated, not what was skipped or failed.
+    Throttled again, the note of its queue clock says so, which marks whatever is told of that. Only what was
+    measured is repeated, not what was skipped or failed.
     ``look`` returns the device's state, seen less than so many seconds ago or now.
     """
     looks = [_watched_once(measure, look, RECENT_S)]
@@ -73,10 +74,11 @@ def watched(measure: Callable[[], Record], look: Callable[[float], Snapshot]) ->
     record, troubles = looks[-1].record, looks[-1].troubles
     seen = [each.as_watched() for each in looks if each.before or each.after]
     provenance = {**record.provenance, **({"watch": seen} if seen else {})}
-    if troubles and record.status == "ok":
+    clocks = dict(record.clocks)
+    if troubles and "queue" in clocks:
         note = f"throttled while it was measured, twice: {', '.join(troubles)}"
-        provenance["note"] = "; ".join(filter(None, [record.provenance.get("note"), note]))
-    return replace(record, provenance=provenance)
+        clocks["queue"] = replace(clocks["queue"], note="; ".join(filter(None, [clocks["queue"].note, note])))
+    return replace(record, clocks=clocks, provenance=provenance)
 
 
 def _watched_once(measure: Callable[[], Record], look: Callable[[float], Snapshot], within_s: float) -> Look:

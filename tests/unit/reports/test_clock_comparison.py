@@ -44,7 +44,7 @@ def test_the_table_of_the_design() -> None:
     assert found.queue_net == pytest.approx(1.09, abs=0.006)
     assert found.event == pytest.approx(1.19, abs=0.005)
     assert found.kernel == pytest.approx(0.60, abs=0.005)
-    assert found.event_net == pytest.approx(5.0 / 7.0)
+    assert math.isnan(found.event_net), "more than half of CUDA's event is launching"
     assert found.kernel_net == pytest.approx(4.6 / 7.0)
     assert found.span == pytest.approx(found.event / found.kernel)
 

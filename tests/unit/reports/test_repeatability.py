@@ -98,6 +98,24 @@ def test_two_devices_of_one_name_are_told_apart() -> None:
     ]
 
 
+def test_a_device_that_only_one_run_has_takes_no_others_place() -> None:
+    first, other = BOTH, tuple(device(name, 1, physical=f"{GPU}1") for name in ("opencl", "cuda"))
+    second = [replace(record, case=replace(record.case, device=1)) for record in sides(2)]
+    both, alone = (run_of(*of, *second, devices=(*first, *other)) for of in (sides(1), ()))
+    for a, b in ((both, alone), (alone, both)):
+        (found,) = repeated(a, b)
+        assert [(pair.a.verdict, pair.b.verdict) for pair in found.pairs] == [("slower", "slower")]
+    # At another address it is known by its name.
+    named, moved = (
+        tuple({**each, "name": "NVIDIA A100", "physical": physical} for each in other)
+        for physical in (f"{GPU}1", f"{GPU}2")
+    )
+    (found,) = repeated(
+        run_of(*sides(1), *second, devices=(*first, *named)), run_of(*second, devices=(*first, *moved))
+    )
+    assert (found.device, found.equal) == ("NVIDIA A100", 1)
+
+
 @pytest.mark.parametrize(("ratio", "code"), [(1.0, 0), (1.02, 1), (2.0, 1)])
 def test_the_command(harness: Harness, ratio: float, code: int) -> None:
     a = write(harness.folder / "a.jsonl", *sides(1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ import reports
 from harness.problems import Bandwidth, Empty
 from harness.results.record import Case, Record, Samples
 from harness.results.runfile import Run
-from harness.variants.axes import BandwidthVariant, LaunchVariant
+from harness.variants.axes import BandwidthVariant, LaunchVariant, ReductionVariant
 from reports import format as write
 from reports.dataset import frame, ordered_sizes, ordered_types
 from reports.limits import limits_of
@@ -235,11 +236,34 @@ def test_a_candidate_that_was_given_up_is_no_limit() -> None:
     assert found.seconds == pytest.approx(10e-6, rel=1e-3)
 
 
-@pytest.mark.parametrize(("backend", "flagged"), [("opencl", True), ("cuda", False)])
-def test_another_api_is_held_against_the_limit_net_of_its_launch(backend: str, flagged: bool) -> None:
+def test_a_candidate_that_was_given_up_is_no_limit_of_a_case_in_few_processes_either() -> None:
+    """A library that is far off on a processor is in one process, in which every candidate is, too."""
     problem = reduction()
     read = Bandwidth("read", "uint32", problem.size)
-    run = run_of(record("opencl", read, 10e-6, launch=4e-6, role="limit"), record(backend, problem, 7e-6))
+    lasting = with_blocks(record("opencl", read, 1.0, role="limit"), *[10e-6] * 4)
+    given_up = with_blocks(
+        record("opencl", read, 1.0, role="limit", variant=BandwidthVariant(vector_width=2)), 8e-6, 8e-6
+    )
+    library = with_blocks(record("numpy", problem, 1.0), 20e-6)
+    devices = (device("opencl", physical="cpu"), device("numpy", physical="cpu"))
+    run = run_of(lasting, given_up, library, devices=devices)
+    assert row_of(frame(run), 2)["share"] == pytest.approx(0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("backend", "dialect", "flagged"),
+    [("opencl", "vendor", True), ("opencl", "portable", True), ("cuda", "vendor", False)],
+)
+def test_another_api_is_held_against_the_limit_net_of_its_launch(
+    backend: str, dialect: Literal["vendor", "portable"], flagged: bool
+) -> None:
+    problem = reduction()
+    read = Bandwidth("read", "uint32", problem.size)
+    variant = ReductionVariant(dialect=dialect)
+    run = run_of(
+        record("opencl", read, 10e-6, launch=4e-6, role="limit"),
+        record(backend, problem, 7e-6, variant=variant),
+    )
     assert bool(row_of(frame(run), 1)["above_limit"]) is flagged
 
 

@@ -44,6 +44,9 @@ def test_a_pytest_benchmark_file_is_a_run(tmp_path: Path) -> None:
     run = load_run(path)
     assert run.records == [record(1), record(2)]
     assert run.environment["suite"] == "smoke"
+    # What was skipped is not in such a file, and all processes of a case are one.
+    machine = {**ENVIRONMENT, "cases": 3, "options": {"processes": 2}}
+    assert not load_run(benchmark_file(tmp_path / "more.json", rows, {"harness": machine})).lacks
     with pytest.raises(RunFileUnusable, match="only a plain run file can be resumed"):
         RunWriter.resume(path)
 

@@ -12,7 +12,7 @@ from harness.results.launch_correction import FEWEST_CONTEXTS
 from harness.results.record import Case, Record, Samples
 from harness.runner.known import LEAST_ROUNDS, Known
 from harness.runner.schedule import Trial, rounds_a_process, trials
-from harness.variants.axes import BandwidthVariant, ReductionVariant
+from harness.variants.axes import BandwidthVariant, Finish, ReductionVariant
 from tests.support.cases import case, empty, of_variant
 
 SIDES = [case(backend, op) for op in ("min", "sum") for backend in "ab"]
@@ -232,6 +232,40 @@ def test_a_process_beyond_those_of_all_measures_what_a_verdict_hangs_on() -> Non
     assert known.settled(of_round) == {empty("opencl"), empty("numpy"), *far, alone}, "the limit is measured"
     rest = [trial for trial in of_round if trial.case not in (*near, control)]
     assert known.settled(rest) >= {trial.case for trial in rest} - {gone}, "nothing is left but the limit"
+
+
+def test_what_lies_on_two_devices_is_not_compared() -> None:
+    """Both sides are the same on each, and one device lies on the edge of the band from the other."""
+    cases = [replace(case(backend, "min"), device=n) for n in range(2) for backend in ("opencl", "cuda")]
+    of_round = [Trial(each, 0, LEAST_ROUNDS) for each in cases]
+    for physical, left_out in (
+        ({each.device_key: str(each.device) for each in cases}, set(cases)),
+        ({each.device_key: "both" for each in cases}, set()),
+    ):
+        known = Known(LEAST_ROUNDS + 2, physical=physical)
+        for number in range(LEAST_ROUNDS):
+            for each in cases:
+                second = (1.0 + 0.02 * each.device) * (1 + 0.0035 * (number % 2))
+                known.add(Record(each, "ok", clocks={"queue": Samples((second,))}).in_block(0, number))
+        assert known.enough(of_round) == left_out
+        assert known.undecided(cases) == ((0, 2) if left_out else (1, 1))
+        assert known.settled(of_round) == left_out
+
+
+FINISHES: tuple[Finish, Finish] = ("relaunch", "host")
+
+
+@pytest.mark.parametrize(("physical", "is_given_up"), [("cpu", False), ("0000:01:00.0", True)])
+def test_what_the_host_finishes_is_given_up_on_a_gpu_alone(physical: str, is_given_up: bool) -> None:
+    whole, parts = (of_variant("opencl", ReductionVariant(finish=f)) for f in FINISHES)
+    known = Known(LEAST_ROUNDS + 2, physical={"opencl:0": physical})
+    for number in range(LEAST_ROUNDS):
+        for each, second, location in ((whole, 2.0, "device"), (parts, 1.0, "parts")):
+            clocks = {"queue": Samples((second * (1 + 0.1 * (number % 2)),))}
+            provenance = {"result_location": location}
+            known.add(Record(each, "ok", clocks=clocks, provenance=provenance).in_block(0, number))
+    left_out = known.enough([Trial(each, 0, LEAST_ROUNDS) for each in (whole, parts)])
+    assert left_out == {parts if is_given_up else whole}
 
 
 STEADY_LIMIT, FAST_LIMIT, SLOW_LIMIT, NOISY_LIMIT = (

@@ -253,7 +253,7 @@ def test_a_throttled_case_is_measured_again_and_marked(tmp_path: Path) -> None:
         run_cases(planned(CASES[:1]), writer, look=lambda *_: {"reasons": ["power brake"]})
     (record,) = load_run(tmp_path / "run.jsonl").records
     assert record.status == "ok"
-    assert record.provenance["note"] == "throttled while it was measured, twice: power brake"
+    assert record.clocks["queue"].note == "throttled while it was measured, twice: power brake"
     assert len(record.provenance["watch"]) == 2
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.problems import Reduction
-from harness.results.record import Case, Record
+from harness.results.record import Case, Record, Samples
 from harness.runner.telemetry import (
     MATTERING,
     RECENT_S,
@@ -25,7 +25,8 @@ from harness.variants.axes import LibraryVariant
 
 CASE = Case("cuda", 0, Reduction("min", "int32", (10,)), LibraryVariant())
 PCI = "0000:3b:00.0"
-OK = Record(CASE, "ok", provenance={"note": "cold"})
+CLOCKS = {"queue": Samples((1.0,), note="host-bound"), "launch": Samples((0.5,))}
+OK = Record(CASE, "ok", clocks=CLOCKS, provenance={"note": "cold"})
 HOT: Snapshot = {"reasons": ["idle", "thermal slowdown by hardware"]}
 CALM: Snapshot = {"reasons": ["idle", "application clocks", "power cap"]}
 
@@ -203,9 +204,11 @@ def test_a_throttled_case_is_measured_once_more() -> None:
 def test_throttled_twice_it_is_marked() -> None:
     record, times = run([HOT, HOT, HOT, HOT])
     assert times == 2
-    assert record.provenance["note"] == (
-        "cold; throttled while it was measured, twice: thermal slowdown by hardware"
+    assert record.provenance["note"] == "cold"
+    assert record.clocks["queue"].note == (
+        "host-bound; throttled while it was measured, twice: thermal slowdown by hardware"
     )
+    assert record.clocks["launch"].note == ""
 
 
 def test_what_failed_is_not_repeated() -> None:
