@@ -142,7 +142,7 @@ def _mean_line(found: list[Agreement]) -> Line:
 def _mean_cell(ratios: Sequence[float]) -> Cell:
     known = usable(ratios)
     if not known:
-        return _cell(math.nan, "no kernel has both of these clocks, or of the net ones work enough")
+        return _cell(math.nan, "no kernel has this ratio")
     title = f"{len(known)} of {len(ratios)}: {write.ratio(min(known))} to {write.ratio(max(known))}"
     return _cell(geometric_mean(known), title)
 

@@ -33,14 +33,14 @@ _LIMITS = {"reduction": "read", "laplace": "copy"}
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What one physical device showed. ``answer``: the verdict, in a sentence; ``findings`` the first three
-    of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: see
-    :func:`above_limit`. ``caveat``: what the answer rests on where that is little, empty elsewhere.
-    ``physical``: its address.
+    of those that follow (four where portable kernels were measured), ``rest`` the others. ``above``: what to
+    know before it (:func:`troubles`). ``caveat``: what the answer rests on where that is little, empty
+    elsewhere. ``physical``: its address.
     """
 
     device: str
     physical: str
-    above: str
+    above: tuple[str, ...]
     answer: str
     caveat: str
     findings: tuple[str, ...]
@@ -54,21 +54,23 @@ def headlines(table: pd.DataFrame, found: Sequence[Comparison]) -> list[Headline
     groups = measured(table).groupby("physical", sort=False)
     of = {str(physical): [each for each in found if each.physical == physical] for physical, _ in groups}
     return [
-        _headline(str(physical), rows, of[str(physical)])
+        _headline(table[table["physical"] == physical], rows, of[str(physical)])
         for physical, rows in groups
         if of[str(physical)] or not found or set(rows["role"]) != {"reference"}
     ]
 
 
-def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) -> Headline:
-    name = str(rows["device_name"].iloc[0])
+def _headline(asked: pd.DataFrame, rows: pd.DataFrame, found: Sequence[Comparison]) -> Headline:
+    """Of a device, of which all this was ``asked``, and ``rows`` can be compared."""
+    above = tuple(troubles(asked))
+    name, physical = (str(rows[key].iloc[0]) for key in ("device_name", "physical"))
     device = name if name == physical else f"{name} ({physical})"
     shares = list(_shares(rows))
     if not found:
         backends = rows["backend"].drop_duplicates()
         alone = "alone was" if len(backends) == 1 else "alone were"
         answer = f"Nothing to compare: {_listed(backends)} {alone} measured here."
-        return Headline(device, physical, above_limit(rows), answer, "", (), (*shares, *_warnings(rows)))
+        return Headline(device, physical, above, answer, "", (), (*shares, *_warnings(rows)))
     # OpenCL against CUDA comes first where both are there, and then the others are the small print.
     main, *others = found
     # Who reads that OpenCL is as fast as CUDA asks next whether portable OpenCL is.
@@ -78,9 +80,7 @@ def _headline(physical: str, rows: pd.DataFrame, found: Sequence[Comparison]) ->
     count = _FINDINGS + len(portable)
     rest = [*first[count:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
     findings = tuple(first[:count])
-    return Headline(
-        device, physical, above_limit(rows), verdict_sentence(main), _caveat(rows), findings, tuple(rest)
-    )
+    return Headline(device, physical, above, verdict_sentence(main), _caveat(rows), findings, tuple(rest))
 
 
 def verdict_sentence(comparison: Comparison) -> str:
@@ -127,26 +127,47 @@ def _extreme(comparison: Comparison) -> Iterator[str]:
         yield f"The largest difference is {write.ratio(row['gross'])}x ({interval}) in {where}."
 
 
-def above_limit(rows: pd.DataFrame) -> str:
-    """What to say before all else where cases are faster than their limit; empty where none is."""
-    above = int(rows["above_limit"].sum())
-    if not above:
-        return ""
-    return (
-        f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or the limit itself "
-        "is wrong. `harness limits` measures all candidates for the limits anew, and has the next run do so; "
-        "[limits.gpu] or [limits.cpu] in a suite widens the sweep."
-    )
+def troubles(table: pd.DataFrame) -> Iterator[str]:
+    """What to say before all else: that results were wrong or cases failed, or are faster than their limit.
+
+    table: all records, of whatever status.
+    """
+    told = [
+        f"{_cases(count)} {did}"
+        for status, did in (("wrong", "gave a wrong result"), ("failed", "failed"))
+        if (count := int((table["status"] == status).sum()))
+    ]
+    if told:
+        yield f"{_listed(told)}: what is told here is of the others."
+    if above := int(measured(table)["above_limit"].sum()):
+        yield (
+            f"{_cases(above)} above the measured limit by more than {_EXCESS}: there a time or the limit "
+            "itself is wrong. `harness limits` measures all candidates for the limits anew, and has the next "
+            "run do so; [limits.gpu] or [limits.cpu] in a suite widens the sweep."
+        )
 
 
 def _sentence(comparison: Comparison) -> str:
     """Speeds of the first side as multiples of the second's."""
     parts = []
     for summary in comparison.summaries():
-        net = "" if summary.net is None else f"{write.ratio(summary.net)}x net of launch, "
-        verdicts = _counted(summary)
-        parts.append(f"{write.ratio(summary.gross)}x in {_what(summary)} ({net}{verdicts})")
+        parts.append(
+            f"{write.ratio(summary.gross)}x in {_what(summary)} ({_net(summary)}{_counted(summary)})"
+        )
     return f"{comparison.first}'s speed over that of {comparison.against}: {_listed(parts)}."
+
+
+def _net(summary: Summary) -> str:
+    """The mean of the net ratios; where not all cases have one, that of the gross ones of the same beside it,
+    as it is of others than the mean of all.
+    """
+    if summary.net is None:
+        return ""
+    net = f"{write.ratio(summary.net)}x net of launch"
+    if summary.net_count == summary.count:
+        return f"{net}, "
+    same = f"{write.ratio(summary.gross_of_net)}x with it"
+    return f"{net} against {same} in the {summary.net_count} where launching is at most half; "
 
 
 def _counted(summary: Summary) -> str:
@@ -168,8 +189,10 @@ def _shares(rows: pd.DataFrame) -> Iterator[str]:
         largest = group[group["elements"] == group["elements"].max()]
         best = by_speed(largest).drop_duplicates(["backend", "problem"])
         ends = ["share", "share_low", "share_high"]
-        means = best.groupby("backend")[ends].agg(_mean).sort_values("share", ascending=False)
-        parts = [f"{mean.Index} {_share(mean)}" for mean in means.itertuples()]
+        means = best.groupby("backend")[ends].agg(_mean).assign(count=best.groupby("backend").size())
+        most = int(means["count"].max())
+        in_order = means.sort_values("share", ascending=False)
+        parts = [f"{mean.Index} {_share(mean, most)}" for mean in in_order.itertuples()]
         near = "" if largest["limit_exact"].all() else " (some against the limit of the nearest size)"
         size = largest["size"].iloc[0]
         yield (
@@ -185,12 +208,14 @@ def _mean(shares: pd.Series[float]) -> float:
     return math.nan if shares.isna().any() else geometric_mean(shares)
 
 
-def _share(mean: Any) -> str:
-    """A backend's mean share with its interval in per cent."""
-    written = f"{write.percent(mean.share)}\u00a0%"
-    if math.isnan(mean.share_low):
-        return written
-    return f"{written} ({write.percent(mean.share_low)} to {write.percent(mean.share_high)})"
+def _share(mean: Any, problems: int) -> str:
+    """A backend's mean share in per cent, with its interval, and of how many of so many problems it is where
+    not of all: others may be nearer to the limit there.
+    """
+    ends = f"{write.percent(mean.share_low)} to {write.percent(mean.share_high)}"
+    told = [ends] * (not math.isnan(mean.share_low))
+    told += [f"{mean.count} of {problems} problems"] * (mean.count < problems)
+    return f"{write.percent(mean.share)}\u00a0%" + (f" ({'; '.join(told)})" if told else "")
 
 
 def _marked(comparison: Comparison) -> Iterator[str]:

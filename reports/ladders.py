@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,13 +116,16 @@ def rungs_of(climb: Climb, problem: str) -> list[Rung]:
     records = climb.rungs[climb.rungs["problem"] == problem].to_dict("records")
     rows = [{str(key): value for key, value in row.items()} for row in records]
     places = {step: place for place, step in enumerate(climb.ladder.labels)}
-    before: dict[str, Mapping[str, Any]] = {}
+    there = set(zip(climb.rungs["device"], climb.rungs["step"], strict=True))
+    of = {(row["device"], row["step"]): row for row in rows}
     found = []
     for row in sorted(rows, key=lambda row: places[row["step"]]):
-        last = before.get(row["device"])
+        device, step = row["device"], row["step"]
+        # A rung that the device cannot run is none; of one that this problem lacks, the gain is not known.
+        steps = [each for each in climb.ladder.labels[: places[step]] if (device, each) in there]
+        last = of.get((device, steps[-1])) if steps else None
         gain = ratio.compare(side_of(row), side_of(last), paired=True) if last else None
-        found.append(Rung(row["step"], row["device"], row["backend"], float(row["queue"]), gain))
-        before[row["device"]] = row
+        found.append(Rung(step, device, row["backend"], float(row["queue"]), gain))
     return found
 
 

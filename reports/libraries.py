@@ -93,10 +93,11 @@ PICK_HEADINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The fastest library for one problem: ``row`` and that of the ``next`` one, the seconds of our fastest
-    kernel (NaN where none was measured), and what to ``mind``.
+    """The fastest library for one problem on a ``device``: ``row`` and that of the ``next`` one, the seconds
+    of our fastest kernel (NaN where none was measured), and what to ``mind``.
     """
 
+    device: str
     row: Any
     next: Any
     ours: float
@@ -111,12 +112,15 @@ class Pick:
 def picks(table: pd.DataFrame) -> list[Pick]:
     """One a problem and cache state that a library measured; the reference is none."""
     groups: dict[tuple[str, str, str], list[Any]] = {}
+    names: dict[str, str] = {}
     # Plain rows: pandas is slow with a thousand small groups.
     row: Any
     for row in measured(table).itertuples(index=False):
+        # Each API has its own name for a device: the one measured first stands for all.
+        names.setdefault(row.physical, row.device_name)
         groups.setdefault((row.physical, row.problem, row.cache), []).append(row)
     found = []
-    for of_problem in groups.values():
+    for (physical, _, _), of_problem in groups.items():
         group = sorted(of_problem, key=lambda row: (row.in_parts, row.queue))
         libraries: dict[str, Any] = {}
         for row in group:
@@ -125,7 +129,8 @@ def picks(table: pd.DataFrame) -> list[Pick]:
         if libraries:
             own = (row.queue for row in group if row.role in (*SIDES["OpenCL"], *SIDES["CUDA"]))
             first, second = [*libraries.values(), None][:2]
-            found.append(Pick(first, second, float(next(own, math.nan)), _mind(first)))
+            ours = float(next(own, math.nan))
+            found.append(Pick(names[physical], first, second, ours, _mind(first)))
     return found
 
 
@@ -149,7 +154,7 @@ def _pick_line(pick: Pick) -> Line:
     row = pick.row
     other = f"{pick.next.backend} {write.ratio(pick.next.queue / row.queue)}" if pick.next else write.ABSENT
     cells = (
-        Cell(row.device_name),
+        Cell(pick.device),
         Cell(row.op, title=row.problem, style="wrap"),
         Cell(row.type),
         Cell(row.size, str(row.elements)),
@@ -171,7 +176,7 @@ def pick_heats(found: Sequence[Pick], table: str) -> list[Heat]:
     """
     groups: dict[tuple[str, str, str], list[Pick]] = {}
     for pick in found:
-        key = (pick.row.device_name, KINDS[pick.row.kind], pick.row.cache)
+        key = (pick.device, KINDS[pick.row.kind], pick.row.cache)
         groups.setdefault(key, []).append(pick)
     return [_pick_heat(", ".join(key), group, table) for key, group in groups.items()]
 

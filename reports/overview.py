@@ -67,13 +67,20 @@ def overviews(comparison: Comparison, table: str) -> list[Overview]:
         types = ordered_types(pairs["type"])
         ticks = ratio_ticks(_reach(pairs))
         heats = [
-            _heat(comparison, group, f"{KINDS.get(str(kind), str(kind))}, {size}", table, types, ticks)
+            _heat(comparison, group, _title(str(kind), size), table, types, ticks)
             for kind, of_kind in pairs.groupby("kind", sort=False)
             for size in ordered_sizes(of_kind)
             for group in [of_kind[of_kind["size"] == size]]
         ]
-        found.append(Overview(str(cache), tuple(heats), legend((t, n, "ink") for n, t in enumerate(types))))
+        found.append(
+            Overview(str(cache), tuple(heats), legend((t, n, "ink") for n, t in enumerate(types) if t))
+        )
     return found
+
+
+def _title(kind: str, size: str) -> str:
+    """The kind of problem and its size, which an empty kernel has not."""
+    return ", ".join(filter(None, (KINDS.get(kind, kind), size)))
 
 
 def case_key(pair: Any) -> str:

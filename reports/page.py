@@ -121,7 +121,8 @@ def _index(folder: Path) -> str:
         ticks = ratio_ticks([page["ratio"] for page in group])
         charts.append(forest(name, f"Mean ratio of OpenCL over CUDA: {name}", rows, BAND, ticks))
     template = templates().get_template("index.html.j2")
-    text = template.render(pages=found, charts=charts, style=Markup(template_text("report.css")))
+    style = Markup(template_text("report.css"))
+    text = template.render(pages=found, charts=charts, style=style, shapes=shapes())
     return text.encode("utf-8", "replace").decode()
 
 
@@ -132,6 +133,8 @@ def _summary(runs: Sequence[Run], sections: Sequence[Section]) -> str:
     headline = next(iter(first.headlines), None)
     main = first.main.get(headline.physical) if headline else None
     is_main = main is not None and main.comparison.second == "CUDA"
+    lacks = first.run.lacks
+    answer = headline.answer if headline else "Nothing was measured."
     told = {
         "id": pages.identity(runs),
         "title": ", ".join(pages.names_of(runs)),
@@ -140,8 +143,11 @@ def _summary(runs: Sequence[Run], sections: Sequence[Section]) -> str:
         "device": headline.device if headline else "",
         "driver": next((str(device.get("driver") or "") for device in first.devices), ""),
         "commit": about.get("commit"),
-        "headline": headline.answer if headline else "Nothing was measured.",
-        "ratio": geometric_mean(main.comparison.fastest["gross"].dropna()) if main and is_main else None,
+        "headline": " ".join([*(f"{each[0].upper()}{each[1:]}." for each in lacks), answer]),
+        # The mean of some cases stands in no line with that of all.
+        "ratio": geometric_mean(main.comparison.fastest["gross"].dropna())
+        if main and is_main and not lacks
+        else None,
     }
     return strict_json(
         {key: write.plain(each) if isinstance(each, str) else each for key, each in told.items()}

@@ -230,23 +230,29 @@ def sized(
     top_value: float,
     name: Callable[[float], str],
 ) -> Markup:
-    """Values by size, which is logarithmic; ``lines`` are references: a style and points."""
+    """Values by size, which is logarithmic. ``lines`` are references: a style and points by size; each lies
+    across the whole plot, which is that of the ``marks``.
+    """
     panel = Panel(title, label, 210)
     left, right, top, bottom = panel.plot
-    xs = sorted({mark.x for mark in marks} | {x for _, points in lines for x, _ in points})
-    at = log_scale(xs[0] / 1.3, xs[-1] * 1.3, left, right)
+    xs = sorted({mark.x for mark in marks})
+    first, last = xs[0] / 1.3, xs[-1] * 1.3
+    at = log_scale(first, last, left, right)
 
     def up(value: float) -> float:
         return bottom - (bottom - top) * min(1.0, max(0.0, value / top_value))
 
-    _ticks(panel, [(at(x), name(x)) for x in sorted({mark.x for mark in marks})])
+    _ticks(panel, [(at(x), name(x)) for x in xs])
     step = nice_step(top_value)
     for count in range(int(top_value / step) + 1):
         y = up(count * step)
         panel.line(left, y, right, y, "g")
         panel.text(left - 5, y + 4, f"{count * step:,g}", "y")
     for style, points in lines:
-        panel.path([(at(x), up(y)) for x, y in points], style)
+        nearest = min(points, key=lambda point: abs(math.log(point[0] ** 2 / (first * last))))
+        inside = [point for point in points if first <= point[0] <= last] or [nearest]
+        across = [(first, inside[0][1]), *inside, (last, inside[-1][1])]
+        panel.path([(at(x), up(y)) for x, y in across], style)
     for mark in marks:
         panel.mark(at(mark.x), up(mark.y), mark)
     return panel.svg()

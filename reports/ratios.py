@@ -90,10 +90,11 @@ class Pair:
 class Summary:
     """The ratios of one kind of problem in one cache state: geometric means and the range of the gross ones.
 
-    verdicts: how many pairs have each, in the order of :data:`harness.results.ratio.VERDICTS`, without
-    those of none. by_size: each size with its
-    gross mean, smallest first. marked: how many pairs carry a mark. decidable: how many of those that are
-    ambiguous MOST_MORE contexts would decide, and more the most contexts that one of them needs.
+    net: the mean of the net ratios of the ``net_count`` pairs that have one, gross_of_net that of their gross
+    ones; None and NaN of none. verdicts: how many pairs have each, in the order of
+    :data:`harness.results.ratio.VERDICTS`, without those of none. by_size: each size with its gross mean,
+    smallest first. marked: how many pairs carry a mark. decidable: how many of those that are ambiguous
+    MOST_MORE contexts would decide, and more the most contexts that one of them needs.
     """
 
     kind: str
@@ -104,6 +105,7 @@ class Summary:
     count: int
     net: float | None
     net_count: int
+    gross_of_net: float
     marked: int
     verdicts: tuple[tuple[str, int], ...]
     by_size: tuple[tuple[str, float], ...]
@@ -307,7 +309,7 @@ def verdict_counts(pairs: pd.DataFrame) -> tuple[tuple[str, int], ...]:
 
 def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
     more = pairs["more"][pairs["more"].between(1, MOST_MORE)]
-    net = [float(value) for value in pairs["net"].dropna()]
+    with_net = pairs[pairs["net"].notna()]
     return Summary(
         kind=kind,
         cache=cache,
@@ -315,8 +317,9 @@ def _summary(kind: str, cache: str, pairs: pd.DataFrame) -> Summary:
         lowest=float(pairs["gross"].min()),
         highest=float(pairs["gross"].max()),
         count=len(pairs),
-        net=geometric_mean(net) if net else None,
-        net_count=len(net),
+        net=geometric_mean(with_net["net"]) if len(with_net) else None,
+        net_count=len(with_net),
+        gross_of_net=geometric_mean(with_net["gross"]) if len(with_net) else math.nan,
         marked=int((pairs["marks"] != "").sum()),
         verdicts=verdict_counts(pairs),
         by_size=tuple(

@@ -56,21 +56,23 @@ def saturation(
         memory_rate: bytes a second that the memory can give at most; 0 where that is not known.
     """
     rows = measured(table)
+    rows = rows[rows["physical"] == physical]
+    # Each API has its own name for a device: the one measured first stands for all.
+    name = str(rows["device_name"].iloc[0])
     rows = rows.drop(bandwidths(rows).index)
-    rows = rows[(rows["physical"] == physical) & (rows["cache"] == cache) & rows["bytes_per_second"].notna()]
+    rows = rows[(rows["cache"] == cache) & rows["bytes_per_second"].notna()]
     rows = by_speed(rows).drop_duplicates(["backend", "device", "problem"]).sort_values("number")
     numbers = series_of(list(rows["backend"]))
     peak = memory_rate / 1e9
     top = max(peak, float(rows[["bytes_per_second", "limit"]].max().max()) / 1e9) * 1.05
-    title = f"GB/s by size of the source: {rows['device_name'].iloc[0]}, {cache}"
+    title = f"GB/s by size of the source: {name}, {cache}"
     panels: list[Markup] = []
     for op, group in rows.groupby(_panel_keys(rows), sort=False):
         same_kind = rows[rows["kind"].isin(group["kind"]) & rows["limit"].notna()]
         limits = same_kind.groupby("limit_bytes")["limit"].max()
         lines = [("limit", [(x, limits[x] / 1e9) for x in limits.index])] if len(limits) else []
         if peak:
-            ends = (float(group["source_bytes"].min()), float(group["source_bytes"].max()))
-            lines.append(("peak", [(x, peak) for x in ends]))
+            lines.append(("peak", [(float(group["source_bytes"].min()), peak)]))
         marks = [_mark(row, numbers, records) for row in group.itertuples(index=False)]
         label = f"{title}, by backend beside the measured limit: {op}"
         panels.append(sized(str(op), label, marks, lines, top, write.size))

@@ -154,7 +154,7 @@ def _software(run: Run, devices: Sequence[Mapping[str, Any]]) -> str:
     commit = (about.get("commit") or "")[:12]
     source = f"commit {commit}{', changed' * bool(about.get('dirty'))}" if commit else ""
     parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), source)
-    return " · ".join(filter(None, (*parts, *run.lacks)))
+    return " · ".join(filter(None, parts))
 
 
 def _time(run: Run) -> str:

@@ -16,7 +16,7 @@ from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
 from reports.dataset import by_speed, frame, measured
-from reports.headline import above_limit, headlines
+from reports.headline import headlines, troubles
 from reports.ratios import MOST_MORE, SIDES, comparisons, side_of
 from reports.tables import status_counts
 
@@ -51,7 +51,7 @@ def terminal_table(run: Run, band: float = BAND) -> Table:
     clock: above 1 OpenCL is faster.
     """
     rows = frame(run)
-    above = Text(above_limit(rows), style="bold")
+    above = Text("\n".join(troubles(rows)), style="bold")
     table = Table(
         title=above or None,
         title_justify="left",

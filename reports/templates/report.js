@@ -104,7 +104,7 @@ class Table {
       else head.removeAttribute("aria-sort");
     });
     this.body.replaceChildren(...shown.map((row) => row.made));
-    this.output.textContent = `${shown.length} of ${this.rows.length} rows`;
+    this.output.textContent = `${shown.length} of ${this.rows.length} ${this.rows.length === 1 ? "row" : "rows"}`;
     for (const row of this.rows) row.made.classList.toggle("found", Boolean(this.case) && row.key === this.case);
     const found = this.case && shown.find((row) => row.key === this.case);
     if (found) found.made.scrollIntoView({ block: "center" });

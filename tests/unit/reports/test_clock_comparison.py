@@ -109,7 +109,7 @@ def test_means_are_by_kind_and_size_the_smallest_first() -> None:
     ]
     assert texts[2][0] == "Laplace filters"
     assert table.lines[1].cells[5].title == "3 of 3: 0.50 to 4.00"
-    assert table.lines[1].cells[6].title == "no kernel has both of these clocks"
+    assert table.lines[1].cells[6].title == "no kernel has this ratio"
 
 
 def test_a_page_without_both_apis_has_no_such_table() -> None:

@@ -104,6 +104,21 @@ def test_a_waterfall_a_problem_has_every_rung_of_both_and_the_limit() -> None:
     assert "cupy" not in panels[0], "libraries have a place of their own"
 
 
+def test_a_gain_is_that_of_one_change() -> None:
+    """Where the rung before failed on one problem, the two changes since are told as none."""
+    run = climbed()
+    failed = [
+        record(one.case.backend, one.case.problem, variant=one.case.variant, status="failed", reason="why")
+        if (one.case.problem.label, one.case.variant) == ("sum uint32 1024", LADDER.rungs[1])
+        else one
+        for one in run.records
+    ]
+    (climb,) = climbs(frame(run_of(*failed, devices=DEVICES)))
+    assert [rung.gain for rung in rungs_of(climb, "sum uint32 1024")] == [None] * 4
+    other = next(problem for problem in climb.rungs["problem"] if problem != "sum uint32 1024")
+    assert [rung.gain is not None for rung in rungs_of(climb, other)] == [False] * 2 + [True] * 4
+
+
 def test_a_bar_reaches_from_the_rung_before_to_its_own() -> None:
     (climb,) = climbs(frame(climbed(SIZES[:1])))
     bars = list(ElementTree.fromstring(waterfalls(climb)[0]).iter("rect"))

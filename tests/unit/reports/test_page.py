@@ -102,6 +102,7 @@ def test_a_page_says_what_its_run_lacks() -> None:
         shown = " ".join(" ".join(Page(text).text).split())
         assert (whole in shown) == is_whole
         assert told in shown
+        assert is_whole or text.index('<p class="above">') < text.index('class="answer"')
 
 
 def test_page_needs_no_network(gpu_page: str) -> None:

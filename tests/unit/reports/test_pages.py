@@ -59,7 +59,10 @@ def test_the_list_has_the_history_of_a_device(tmp_path: Path) -> None:
         started = f"2026-01-0{day}T00:00:00+00:00"
         reports.write_report([named(f"{day}.jsonl", tmp_path, *pair, started=started)], tmp_path)
     page = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
-    assert page.count("svg") == 1
+    assert page.count("svg") == 2, "the shapes of marks, and a chart"
+    shapes = {href.removeprefix("#") for href in page.values("href") if href.startswith("#shape")}
+    assert shapes
+    assert shapes <= set(page.values("id"))
     assert "NVIDIA H200 (0000:3b:00.0), suite synthetic" in page.text
     assert [text for text in page.text if re.fullmatch(r"2026-01-0\d 0123456", text)] == [
         "2026-01-01 0123456",
