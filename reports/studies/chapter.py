@@ -111,7 +111,8 @@ def _lacking(figure: Figure, there: Sequence[Hit]) -> list[str]:
     lacking = [series.name for series in figure.series if series.name not in present]
     if not lacking:
         return []
-    return [f"Not in these runs: {'; '.join(lacking)} (harness run {figure.suite} measures them)."]
+    how = f"harness run {figure.suite} measures them where a device can"
+    return [f"Not in these runs: {'; '.join(lacking)} ({how})."]
 
 
 def _order(figure: Figure, points: pd.DataFrame, there: Sequence[Hit]) -> list[Any]:

@@ -35,10 +35,12 @@ _Y = {
     "shares": "% of own bandwidth",
     "relative": "speed over it",
     "climb": "us a call",
-    "steps": "speed of OpenCL over CUDA",
+    "steps": "speed of OpenCL over it",
     "widths": "GB/s",
 }
 _X = {"size": "size", "width": "elements of a vector"}
+_FARTHEST = 2.0
+"""Times the farthest dot as far as the axis goes for an interval."""
 _LOGARITHMIC = ("times", "climb", "relative", "steps")
 _HATCH: dict[str, Any] = {
     "facecolor": "none",
@@ -96,7 +98,7 @@ def drawing(
     looks = _looks(figure, ordered_types(names) if figure.drawn == "widths" else names)
     data = points.assign(place=points["x"].map({value: place for place, value in enumerate(order)}))
     # What is relative is compared across devices, too; times and bandwidths only within each.
-    apart = figure.drawn in ("times", "climb", "widths")
+    apart = figure.drawn in ("times", "climb", "widths", "steps")
     ends = {
         each: _ends(figure, data[data["device"] == each] if apart else data, spans)
         for each in set(data["device"])
@@ -122,10 +124,14 @@ def _looks(figure: Figure, series: Sequence[str]) -> dict[str, Look]:
 
 
 def _ends(figure: Figure, data: pd.DataFrame, spans: Sequence[Span]) -> tuple[float, float]:
-    """The ends of y in the panels of these points: all dots, and the ranges."""
+    """The ends of y in the panels of these points: all dots, the ranges, and intervals as far as they do not
+    make the dots one line.
+    """
     values = [*data["y"], *(end for _, low, high in spans for end in (low, high))]
     if figure.drawn not in _LOGARITHMIC:
         return 0.0, max(values) * 1.08
+    low, high = min(values) / _FARTHEST, max(values) * _FARTHEST
+    values += [min(high, max(low, end)) for end in (*data["low"].dropna(), *data["high"].dropna())]
     values += [1.0] if figure.drawn in ("relative", "steps") else []
     return min(values) / 1.15, max(values) * 1.15
 
@@ -135,6 +141,8 @@ def _panel(
     ends: tuple[float, float],
 ) -> Callable[[Axes], None]:  # fmt: skip
     is_printed = bool(rows["printed"].any())
+    # A published ratio to one library says nothing beside one to another.
+    spans = () if is_printed or rows["stands_in"].eq(True).any() else spans
 
     def draw(axes: Axes) -> None:
         if figure.across == "step":
@@ -146,7 +154,7 @@ def _panel(
             return
         if figure.drawn == "relative":
             axes.axhline(1, color=SENTINEL, linewidth=1.1, zorder=1)
-        for _, low, high in () if is_printed else spans:
+        for _, low, high in spans:
             axes.axhspan(low, high, zorder=0, **_HATCH)
         _draw_series(axes, rows, looks, is_printed)
         axes.set_ylim(*ends)

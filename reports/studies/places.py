@@ -127,8 +127,12 @@ def hits(figure: Figure, found: Sequence[Place]) -> list[Hit]:
 
 
 def _compares(figure: Figure, cases: Sequence[Hit]) -> bool:
-    """Whether there are both series of one of the pairs that a figure compares, if it does."""
+    """Whether there are both series of one of the pairs that a figure compares, if it does; of a ladder two
+    of its steps, as no processor has the last of all.
+    """
     series = {hit.series for hit in cases}
+    if figure.drawn == "climb":
+        return len(series) > 1
     return not figure.against.pairs or any(series >= set(pair) for pair in figure.against.pairs)
 
 

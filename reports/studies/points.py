@@ -17,7 +17,7 @@ from reports.studies.rows import RATIO, Rows, base_cells, case_cells, ratio_cell
 from reports.studies.told import Compared
 from reports.tables import Cell
 
-COLUMNS = ("device", "op", "x", "series", "y", "low", "high", "verdict", "printed")
+COLUMNS = ("device", "op", "x", "series", "y", "low", "high", "verdict", "printed", "stands_in")
 
 
 CHOSEN_WIDTH = 4
@@ -44,12 +44,21 @@ def points_of(lines: Sequence[Mapping[str, object]]) -> pd.DataFrame:
 
 
 def point(
-    hit: Hit, panel: str, x: object, series: str, y: float, pair: Pair | None = None
+    hit: Hit,
+    panel: str,
+    x: object,
+    series: str,
+    y: float,
+    pair: Pair | None = None,
+    *,
+    stands_in: bool = False,
 ) -> dict[str, object]:
-    """One measured point; of a ratio with its interval and verdict."""
+    """One measured point; of a ratio with its interval and verdict, and whether what is 1 stands in for what
+    the figure asks for.
+    """
     more = {"low": pair.low, "high": pair.high, "verdict": pair.verdict} if pair else {}
     where = {"device": hit.place.name, "op": panel}
-    return {**where, "x": x, "series": series, "y": y, "printed": False, **more}
+    return {**where, "x": x, "series": series, "y": y, "printed": False, "stands_in": stands_in, **more}
 
 
 def printed_points(printed: Sequence[Printed]) -> list[dict[str, object]]:
@@ -110,7 +119,8 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
             continue
         pair = pair_of(hit.row, base.row, band)
         who = f"{hit.side}, {hit.series}" if len(figure.series) > 1 else hit.side
-        points.append(point(hit, f"{panel(hit)}: {base.name} = 1", _x(hit, figure), who, pair.gross, pair))
+        title = f"{panel(hit)}: {base.name} = 1"
+        points.append(point(hit, title, _x(hit, figure), who, pair.gross, pair, stands_in=base.stands_in))
         found.append(Compared(hit.place.name, f"{who} over {base.name}", pair))
         lines.append((*case_cells(hit), Cell(who), us_cell(hit.row), *base_cells(base), *ratio_cells(pair)))
         if base.stands_in:
@@ -122,11 +132,14 @@ def relative(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
 
 
 def steps(_: Figure, hits: Sequence[Hit], band: float) -> Content:
-    """OpenCL over CUDA on each step of a ladder, a panel a device."""
+    """OpenCL over CUDA on each step of a ladder, or over what stands in for it, a panel a device."""
     sides, notes, judged = _sides(hits, band)
+    others = bases_of([hit for hit in hits if not hit.place.has_cuda], "")
     points = []
     for hit, pair in judged:
-        points.append(point(hit, hit.place.name, hit.series, pair.verdict, pair.gross, pair))
+        base = "CUDA" if hit.place.has_cuda else others[hit.at].name
+        title = f"{hit.place.name}: {base} = 1"
+        points.append(point(hit, title, hit.series, pair.verdict, pair.gross, pair))
     return Content(points_of(points), time_rows(hits, judged), (), sides, notes)
 
 
@@ -135,8 +148,21 @@ def climb(figure: Figure, hits: Sequence[Hit], band: float) -> Content:
     panel = _panels(figure, hits)
     points = [point(hit, panel(hit), hit.series, hit.side, hit.row["queue"] * 1e6) for hit in hits]
     sides, notes, judged = _sides(hits, band)
-    found = tuple(_within(figure, hits, band))
+    found = tuple(_climbed(figure, hits, band))
     return Content(points_of(points), time_rows(hits, judged), found, sides, notes)
+
+
+def _climbed(figure: Figure, hits: Sequence[Hit], band: float) -> Iterator[Compared]:
+    """The last step that a device has of each problem against the first of all."""
+    steps = [series.name for series in figure.series]
+    climbed: dict[tuple[object, ...], dict[str, Hit]] = {}
+    for hit in hits:
+        if hit.series in steps:
+            climbed.setdefault((*hit.key, hit.side), {})[hit.series] = hit
+    for of_step in climbed.values():
+        last = of_step[max(of_step, key=steps.index)]
+        if steps[0] in of_step and last.series != steps[0]:
+            yield Compared(last.place.name, last.side, pair_of(last.row, of_step[steps[0]].row, band))
 
 
 def widths(_: Figure, hits: Sequence[Hit], band: float) -> Content:

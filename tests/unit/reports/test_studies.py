@@ -203,7 +203,9 @@ def test_a_run_with_one_form_alone_is_left_out_beside_one_that_compares() -> Non
     }
     alone = redone("yan2011", "figure-3", "h200-modern")
     assert {line[4] for line in lines(alone)} == {"Buffer"}
-    assert alone.notes == ("Not in these runs: Image (harness run yan2011 measures them).",)
+    assert alone.notes == (
+        "Not in these runs: Image (harness run yan2011 measures them where a device can).",
+    )
 
 
 def test_two_runs_of_one_file_name_and_device_are_never_compared_with_each_other() -> None:
@@ -259,7 +261,8 @@ def test_a_run_without_a_figures_problems_says_which_suite_has_them() -> None:
 def test_series_that_no_run_has_are_named_with_their_suite() -> None:
     (note,) = redone("yan2011", "figure-5", "h200-ladders").notes
     assert note == (
-        "Not in these runs: width 4, half store; width 16, half store (harness run yan2011 measures them)."
+        "Not in these runs: width 4, half store; width 16, half store "
+        "(harness run yan2011 measures them where a device can)."
     )
 
 
