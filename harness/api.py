@@ -9,6 +9,7 @@ import os
 import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
@@ -99,11 +100,11 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
 def compare(
     runs: PathLike | None = None,
     *,
-    suite: str | None = None,
+    suite: PathLike | None = None,
     op: str | Sequence[str] = (),
     laplace: str | Sequence[str] = (),
     dtype: str | Sequence[str] = (),
-    shape: Shape | Sequence[Shape] = (),
+    shape: Shape | Sequence[Shape] | None = None,
     border: str | Sequence[str] = (),
     output: str | Sequence[str] = (),
     channels: int | Sequence[int] = (),
@@ -180,7 +181,7 @@ def compare(
         op=_several(op),
         laplace=_several(laplace),
         dtype=_several(dtype),
-        shape=_shapes(shape),
+        shape=[] if shape is None else _shapes(shape),
         border=_several(border),
         output=_several(output),
         channels=_several(channels),
@@ -188,7 +189,7 @@ def compare(
         variant=_several(variant),
     )
     asked = Request(
-        suite=suite or "quick",
+        suite=_suite(suite),
         backends=tuple(_several(backend)),
         devices=tuple(_several(device)),
         image=None if image is None else str(image),
@@ -209,15 +210,22 @@ def compare(
         return _ratios(session.measure(plan, path, "harness.compare", _told(progress)), band)
 
 
-def _path(run: object) -> Path:
-    if not isinstance(run, (str, os.PathLike)):
+def _path(given: object, what: str = "a run") -> Path:
+    if not isinstance(given, (str, os.PathLike)):
         raise TypeError(
-            f"a run is given by the path of its file, text or os.PathLike, not {reprlib.repr(run)}"
+            f"{what} is given by the path of its file, text or os.PathLike, not {reprlib.repr(given)}"
         )
-    return Path(run)
+    return Path(given)
 
 
-def _require_one(runs: PathLike | None, suite: str | None, problems: Problems) -> None:
+def _suite(given: PathLike | None) -> str:
+    """A suite's name or path, as it was given."""
+    if given is None:
+        return "quick"
+    return given if isinstance(given, str) else str(_path(given, "a suite"))
+
+
+def _require_one(runs: PathLike | None, suite: PathLike | None, problems: Problems) -> None:
     given = [name for name, value in (("a run", runs), ("a suite", suite)) if value is not None]
     given += ["problems"] if problems.given else []
     if len(given) != 1:
@@ -225,8 +233,10 @@ def _require_one(runs: PathLike | None, suite: str | None, problems: Problems) -
         raise ValueError(f"give a run file, a suite or problems (op or laplace): one of them, not {found}")
 
 
-def _several(values: _T | Sequence[_T]) -> Sequence[_T]:
-    """One value or several, as several: text is one."""
+def _several(values: _T | Sequence[_T] | None) -> Sequence[_T]:
+    """One value or several, as several: text is one, None is none."""
+    if values is None:
+        return ()
     if isinstance(values, Sequence) and not isinstance(values, str):
         return tuple(values)
     return (values,)
@@ -235,9 +245,12 @@ def _several(values: _T | Sequence[_T]) -> Sequence[_T]:
 def _shapes(shapes: Shape | Sequence[Shape]) -> list[str]:
     if isinstance(shapes, str):
         return [shapes]
-    if shapes and all(isinstance(size, int) for size in shapes):
-        return ["x".join(map(str, shapes))]
-    return [shape for each in shapes for shape in _shapes(each)]  # type: ignore[arg-type]
+    each = list(shapes) if isinstance(shapes, Iterable) else []
+    if not each:
+        raise ValueError(f"shape: should be text, as '3000x2000', or sizes, not {reprlib.repr(shapes)}")
+    if all(isinstance(size, Integral) for size in each):
+        return ["x".join(map(str, each))]
+    return [shape for one in each for shape in _shapes(one)]  # type: ignore[arg-type]
 
 
 def _told(progress: Callable[[str], object] | None) -> Callable[[Progress], None]:

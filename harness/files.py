@@ -8,6 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def _folder_beside(target: Path, path: Path) -> tempfile.TemporaryDirectory[str]:
+    """A folder for what is to become ``path``, on its own disk."""
+    try:
+        return tempfile.TemporaryDirectory(dir=target.parent)
+    except OSError as error:
+        # Its own name is one that nobody gave.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A path to write to, whose file takes the place of ``path`` at once when the block ends; folders are
@@ -19,7 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     target = path.resolve()
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    with _folder_beside(target, path) as folder:
         whole = Path(folder) / path.name
         try:
             yield whole

@@ -15,7 +15,7 @@ from harness.results.ratio import BAND
 from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
-from reports.dataset import by_speed, frame, measured
+from reports.dataset import by_speed, device_table, frame, measured
 from reports.headline import headlines, troubles
 from reports.ratios import MOST_MORE, SIDES, comparisons, side_of
 from reports.tables import status_counts
@@ -30,16 +30,20 @@ def conclusion(run: Run, band: float = BAND) -> list[str]:
     found = headlines(rows, comparisons(rows, band))
     told = [" ".join(filter(None, (f"{each.device}: {each.answer}", each.caveat))) for each in found]
     if not set(rows[rows["status"] == "ok"]["role"]) & {"opencl", "portable opencl", "cuda", "portable cuda"}:
-        reasons = "; ".join(_absence(rows, name) for name in ("opencl", "cuda"))
+        reasons = "; ".join(_absence(run, rows, name) for name in ("opencl", "cuda"))
         told.insert(0, f"NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. {reasons}")
     return [write.plain(" ".join(each.split())) for each in told]
 
 
-def _absence(rows: pd.DataFrame, name: str) -> str:
-    """Why nothing was measured by a backend: what its first record says, or else how to get it."""
+def _absence(run: Run, rows: pd.DataFrame, name: str) -> str:
+    """Why nothing was measured by a backend: what its first record says, that nobody asked for it, or how to
+    get it.
+    """
     tried = rows[(rows["backend"] == name) & (rows["reason"] != "")]
     if len(tried):
         return f"{name}: {tried['reason'].iloc[0]}"
+    if any(backend == name for backend, _ in device_table(run.environment)):
+        return f"{name} is here, and was not asked for: --backend {name} adds it"
     return f"How to get {name}: {REGISTRY[name].remedy}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -78,7 +77,9 @@ def run(
     """
     from harness.cli import render
     from harness.cli.progress import measure
+    from harness.cli.runs import try_folder
     from harness.cli.terminal import complain
+    from harness.results.runfile import load_run
     from harness.runner.plan import Request
     from harness.runner.session import gone_since, plan_resumed, plan_run
     from harness.suites.adhoc import Problems
@@ -120,7 +121,7 @@ def run(
         asked = request.of_problems(problems) if problems.given else request
         is_fleet = _is_fleet(typed, resume)
         if is_fleet:
-            _try_folder(report)
+            try_folder(report)
     if is_fleet:
         from harness.cli.fleet import Where, run_fleet
 
@@ -132,13 +133,14 @@ def run(
         plan = plan_resumed(resume) if resume else plan_run(asked)
     render.announce(plan)
     if dry_run:
-        render.show_cases(plan, as_json)
+        recorded = {record.case for record in load_run(resume).records} if resume else set()
+        render.show_cases(plan, as_json, recorded)
         return
     path = resume or run_file or options.new_run(plan.suite.name)
     for gone in gone_since(path.parent, plan):
         complain(f"warning: {gone}")
     with user_input():
-        _try_folder(report)
+        try_folder(report)
     measured = measure(plan, path, resuming=resume is not None)
     if not render.conclude(measured, report, band, as_json):
         raise typer.Exit(FAILURE)
@@ -185,18 +187,6 @@ def _typed(context: typer.Context) -> set[str]:
         for parameter in context.command.params
         if (source := context.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
     }
-
-
-def _try_folder(folder: Path) -> None:
-    """Makes the report's folder and writes to it: an error should come before hours of measuring."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder) as file:
-            file.write(b"a byte")
-    except OSError as error:
-        raise ValueError(
-            f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
-        ) from error
 
 
 def selftest(

@@ -129,9 +129,7 @@ ReportFolder = Annotated[
 ]
 NewRun = Annotated[
     Path | None,
-    typer.Option(
-        "--run", metavar="FILE", help="The run file to write; of a fleet, a folder.", dir_okay=False
-    ),
+    typer.Option("--run", metavar="FILE", help="The run file to write; of a fleet, a folder."),
 ]
 Budget = Annotated[
     float | None,

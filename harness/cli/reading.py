@@ -36,7 +36,7 @@ def report(
 
     With --study the figures and tables of a published study are redone from all of the runs together.
     """
-    from harness.cli.runs import loaded
+    from harness.cli.runs import loaded, try_folder
     from harness.cli.terminal import say
     from reports import write_report
     from reports.compiled import load as load_compiled
@@ -44,7 +44,7 @@ def report(
     with user_input():
         found = [loaded(path) for path in runs]
         targets = [target for path in compiled or () for target in load_compiled(path)]
-        folder.mkdir(parents=True, exist_ok=True)
+        try_folder(folder)
     studies = _STUDIES if _EVERY in (study or ()) else study
     say(f"report: {write_report(found, folder, band, studies or (), targets)}")
 

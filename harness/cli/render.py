@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,15 +46,20 @@ def announce(plan: RunPlan) -> None:
         complain("An NVIDIA GPU is here but CUDA is not: `python -m tox -e compare-cuda` compares the two.")
 
 
-def show_cases(plan: RunPlan, as_json: bool) -> None:
-    """Lists the cases that would be measured, and the skipped ones with their reasons."""
+def show_cases(plan: RunPlan, as_json: bool, recorded: Collection[Case]) -> None:
+    """Lists the cases that would be measured, and the skipped ones with their reasons; not those that a run
+    that was begun has ``recorded``.
+    """
+    cases = [case for case in plan.cases if case not in recorded]
     if as_json:
-        show_json({"cases": [{**_case(case), "skipped": plan.skipped.get(case)} for case in plan.cases]})
+        show_json({"cases": [{**_case(case), "skipped": plan.skipped.get(case)} for case in cases]})
         return
     columns = ("device", "problem", "variant", "cache", "role", "skipped because")
-    rows = [(*_row(case), plan.skipped.get(case, "")) for case in plan.cases]
+    rows = [(*_row(case), plan.skipped.get(case, "")) for case in cases]
     show_table(f"Suite {plan.suite.name}", columns, rows)
-    say(f"{len(plan.cases) - len(plan.skipped)} cases to measure, {len(plan.skipped)} skipped")
+    skipped = sum(case in plan.skipped for case in cases)
+    already = f", {len(plan.cases) - len(cases)} with a record already" if recorded else ""
+    say(f"{len(cases) - skipped} cases to measure, {skipped} skipped{already}")
 
 
 def _row(case: Case) -> tuple[str, ...]:
@@ -62,7 +67,9 @@ def _row(case: Case) -> tuple[str, ...]:
 
 
 def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
-    """Writes the report, shows what was found and where it is; whether no case was wrong or failed."""
+    """Writes the report, shows what was found and where it is; whether cases were measured, and none was
+    wrong or failed.
+    """
     from reports import terminal_table, write_report
     from reports.terminal import conclusion
 
@@ -81,7 +88,9 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     if counts["wrong"] or counts["failed"]:
         complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
         return False
-    return True
+    if not counts["ok"]:
+        complain("error: nothing was measured; the report says why")
+    return bool(counts["ok"])
 
 
 def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from harness.cli.terminal import complain
 from harness.results.runfile import Run, load_run
@@ -18,3 +19,15 @@ def loaded(path: Path) -> Run:
     for lack in run.lacks:
         complain(f"note: {path}: {lack}")
     return run
+
+
+def try_folder(folder: Path) -> None:
+    """Makes the report's folder and writes to it: an error should come before hours of measuring."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"a byte")
+    except OSError as error:
+        raise ValueError(
+            f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
+        ) from error

@@ -78,6 +78,11 @@ def _axes(texts: list[str]) -> dict[str, Any]:
         name, is_axis, value = text.partition("=")
         if not (is_axis and name and value):
             raise MistakeError(f"--variant {text!r}: give an axis and its value, as in group_size=256")
+        if text == "base=default":
+            # As of a run, whose variants are else those of no device.
+            continue
+        if name in axes:
+            raise MistakeError(f"--variant {text!r}: {name} is given twice; give it once")
         axes[name] = int(value) if value.isdecimal() else value
     return axes
 

@@ -67,6 +67,8 @@ def opened(path: Path) -> io.BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
+        if any(path.glob("*.jsonl*")):
+            raise ValueError(f"{path} is a folder; give the run files in it: {path}/*.jsonl*")
         raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {GIVE}")
     return io.BufferedReader(io.FileIO(descriptor))
 

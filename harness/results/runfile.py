@@ -114,6 +114,10 @@ def run_of(path: Path, data: bytes) -> Run:
             records.append(found)
         elif line["type"] == "end":
             end = found
+        elif line["type"] == "environment":
+            raise ValueError(
+                f"{where}: a second run begins here; give each run its own file: a report takes several"
+            )
         else:
             images.append(found)
     is_whole = end is not None if environment["format"] > 1 else None
@@ -183,10 +187,14 @@ class RunWriter:
             self._file: IO[bytes] = self.path.open("ab", buffering=0)
         try:
             self._append({**environment, "type": "environment", "format": FORMAT})
-        except BaseException:
+        except BaseException as error:
             self._file.close()
             if is_new:
                 self.path.unlink()
+            if isinstance(error.__cause__, OSError):
+                # Nothing was written that could be gone on with.
+                why = f"{self.path} cannot be written ({error.__cause__.strerror})"
+                raise RunFileUnusable(f"{why}; make room, or name another file") from error
             raise
 
     @classmethod
@@ -199,13 +207,7 @@ class RunWriter:
             ValueError: as :func:`load_run`.
         """
         path = Path(path)
-        data, is_plain = content(path)
-        run = run_of(path, data)
-        if not is_plain or _benchmarks(path, data) is not None:
-            raise RunFileUnusable(
-                f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed: "
-                "unpack it first"
-            )
+        data, run = _begun(path)
         writer = cls.__new__(cls)
         with _usable(path):
             writer.path, writer._file = path, path.open("r+b", buffering=0)
@@ -249,6 +251,27 @@ class RunWriter:
         except OSError as error:
             how = f"{error.strerror}; make room, then {going_on(self.path)}"
             raise OSError(error.errno, how, str(self.path)) from error
+
+
+def load_begun(path: Path) -> Run:
+    """The run of a file that can be resumed.
+
+    Raises:
+        RunFileUnusable: if the file is not a plain run file.
+        ValueError: as :func:`load_run`.
+    """
+    return _begun(path)[1]
+
+
+def _begun(path: Path) -> tuple[bytes, Run]:
+    data, is_plain = content(path)
+    run = run_of(path, data)
+    if not is_plain or run.is_benchmarks:
+        raise RunFileUnusable(
+            f"{path} is compressed or a pytest-benchmark file; only a plain run file can be resumed: "
+            "unpack it first"
+        )
+    return data, run
 
 
 def _is_compressed(path: Path) -> bool:

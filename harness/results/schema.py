@@ -129,6 +129,18 @@ class _Benchmarks(_Line):
 _MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "image": _Image, "end": _End}
 
 
+def check_request(asked: Mapping[str, Any]) -> None:
+    """Checks what a run is asked for, as a run file keeps it.
+
+    Raises:
+        ValueError: if it is not valid; names every mistake.
+    """
+    try:
+        _Request.model_validate(asked)
+    except ValidationError as error:
+        raise ValueError("; ".join(mistakes(error, _Request))) from None
+
+
 def read(line: dict[str, Any]) -> dict[str, Any] | Record:
     """A line of a run file by its ``type``: a record, or the line itself, checked.
 

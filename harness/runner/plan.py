@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from harness.measure.budget import Share, every_clock, primary_clock
 from harness.measure.photograph import image_size
 from harness.problems import Empty
 from harness.results.record import Case
+from harness.results.schema import check_request
 from harness.runner.schedule import contexts_of
 from harness.suites.adhoc import Problems, adhoc_suite
 from harness.suites.schema import Suite
@@ -28,6 +29,9 @@ class Request:
 
     ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
     whole run; empty ``backends`` and ``devices`` mean all. ``text`` is the suite's where it has no file.
+
+    Raises:
+        ValueError: if no run file may hold it; names every mistake.
     """
 
     suite: str = "quick"
@@ -40,6 +44,9 @@ class Request:
     contexts: int | None = None
     budget: float | None = None
     text: str | None = None
+
+    def __post_init__(self) -> None:
+        check_request({**asdict(self), "backends": list(self.backends), "devices": list(self.devices)})
 
     @property
     def photograph(self) -> Path | None:

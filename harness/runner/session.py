@@ -16,7 +16,7 @@ from harness.devices import DeviceInfo
 from harness.explain import mistakes
 from harness.measure.photograph import image_size
 from harness.measure.pictures import pictures
-from harness.results.runfile import Run, RunWriter, Writer, first_line, load_run
+from harness.results.runfile import Run, RunWriter, Writer, first_line, load_begun, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
 from harness.runner.discovery import available
@@ -138,11 +138,11 @@ def plan_resumed(path: Path) -> RunPlan:
     """The plan of the run in ``path``, as it was asked for.
 
     Raises:
-        OSError: if the file cannot be read.
+        OSError: if the file cannot be read, or is not a plain one.
         ValueError: if it is no run file, or its suite, photograph, options, kernels or devices are not what
             they were.
     """
-    return plan_further(load_run(path), path, plan_run)
+    return plan_further(load_begun(path), path, plan_run)
 
 
 def plan_further(begun: Run, path: Path, planned: Callable[[Request], RunPlan]) -> RunPlan:

@@ -292,10 +292,24 @@ class Limits(_Table):
     cpu: Annotated[Sweep, _completed_by(_CPU_SWEEP)] = _CPU_SWEEP
 
 
+_LONGEST_NAME = 100
+
+
+def _fit_for_files(name: str) -> str:
+    """The name: run files and pages are called so."""
+    is_plain = name.isprintable() and not {"/", "\\"} & set(name)
+    if not is_plain or not 0 < len(name) <= _LONGEST_NAME or name[0] == ".":
+        raise ValueError(
+            f"should be a name for files: 1 to {_LONGEST_NAME} printable characters without a slash, "
+            "the first of them no dot"
+        )
+    return name
+
+
 class Suite(_Table):
     """A checked suite. Blocks are expanded by kind: reductions, filters, bandwidths, launches."""
 
-    name: str
+    name: Annotated[str, AfterValidator(_fit_for_files)]
     title: str
     description: str = ""
     measure: Measure = Measure()

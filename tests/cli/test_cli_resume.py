@@ -34,6 +34,19 @@ def _killed(harness: Harness) -> Path:
     return path
 
 
+def test_what_is_left_is_listed(harness: Harness) -> None:
+    path = _killed(harness)
+    shown = harness("run", "--resume", path, "--dry-run")
+    assert shown.code == 0
+    assert "minmax" not in shown.out
+    assert shown.out.splitlines()[-1] == "1 cases to measure, 0 skipped, 1 with a record already"
+    packed = Path("my.jsonl.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    refused = harness("run", "--resume", packed, "--dry-run")
+    assert refused.code == 2
+    assert "only a plain run file can be resumed" in refused.err
+
+
 def test_killed_run_is_resumed(harness: Harness) -> None:
     assert harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl").code == 0
     path = Path("my.jsonl")

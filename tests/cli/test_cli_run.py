@@ -57,6 +57,23 @@ def test_dry_run_of_the_suites_that_ship(harness: Harness, name: str) -> None:
     assert "cases to measure" in shown.out
 
 
+def test_a_run_that_measured_nothing_is_a_failure(harness: Harness) -> None:
+    shown = harness(
+        "run", "--op", "sum", "--shape", "99999999999", "--backend", "opencl", "--run", "my.jsonl"
+    )
+    if "needs a device" in shown.err or shown.code == 2:
+        pytest.skip(f"no OpenCL here: {shown.err}")
+    assert shown.code == 1
+    assert "error: nothing was measured" in shown.err
+
+
+def test_a_folder_is_no_run_file(harness: Harness) -> None:
+    Path("folder").mkdir()
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "folder")
+    assert shown.code == 2
+    assert "folder is a folder, a pipe or a device; name another file" in shown.err
+
+
 @pytest.mark.smoke
 def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", "page")
@@ -65,7 +82,10 @@ def test_run_measures_and_says_where_everything_is(harness: Harness) -> None:
     assert shown.out.splitlines()[-1] == "report:   page/my.html"
     assert "2 ok" in shown.out
     *_, loud, answer, counts, run_file, page = shown.out.splitlines()
-    assert loud.startswith("NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. How to get opencl: ")
+    assert loud.startswith("NEITHER OPENCL NOR CUDA RAN: nothing here compares the two. ")
+    # As there is on the machine, or not.
+    here = "opencl is here, and was not asked for: --backend opencl adds it; How to get cuda: "
+    assert here in loud or "How to get opencl: " in loud
     assert answer.endswith(": Nothing to compare: numpy alone was measured here.")
     assert (counts, run_file, page) == ("2 ok", "run file: my.jsonl", "report:   page/my.html")
     assert "[2/2] numpy:0 sum int32 50x40: " in shown.err

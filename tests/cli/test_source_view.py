@@ -58,6 +58,7 @@ def test_a_diff_shows_one_step_of_a_ladder(harness: Harness) -> None:
         (("laplace", "int64"), "dtype of an image 'int64' is unknown"),
         (("laplace", "9x9x9"), "an image has a width and a height"),
         (("min", "--variant", "group_size"), "give an axis and its value"),
+        (("min", *("--variant", "groups=1") * 2), "groups is given twice; give it once"),
         (("min", "--variant", "group_size=3"), "group_size = 3: allowed are"),
         (("min", "--variant", "dialect=ptx"), "dialect = 'ptx': allowed are vendor, portable"),
         (("min", "--rung", "pcl:99"), "rung 'pcl:99': pcl has the rungs pcl:0 to"),

@@ -6,6 +6,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -93,6 +94,16 @@ def test_compare_measures_problems_and_keeps_the_run(tmp_path: Path, monkeypatch
         ({"op": "sum", "backend": "nunpy"}, "did you mean 'numpy'"),
         ({"runs": EXAMPLE, "backend": "numpy"}, "is measured already"),
         ({"runs": EXAMPLE, "band": -1.0}, "band"),
+        ({"op": "sum", "samples": 0}, "samples: should be greater than or equal to 1, not 0"),
+        ({"op": "sum", "samples": 2.5}, "samples: should be a valid integer"),
+        ({"op": "sum", "processes": 1000}, "processes: should be less than or equal to 99, not 1000"),
+        ({"op": "sum", "budget": float("nan")}, "budget: "),
+        ({"op": "sum", "budget": "x"}, "budget: "),
+        ({"op": "sum", "seed": -1}, "seed: "),
+        ({"op": "sum", "shape": ()}, r"shape: should be text, as '3000x2000', or sizes, not \(\)"),
+        ({"op": "sum", "shape": 5.5}, "shape: should be text"),
+        ({"suite": ""}, "suite '' is unknown"),
+        ({"suite": Path("no.toml")}, "no.toml: cannot be read"),
     ],
 )
 def test_a_mistake_is_a_value_error(arguments: dict[str, object], message: str) -> None:
@@ -116,13 +127,13 @@ def test_shapes_are_text_or_numbers_one_or_several(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("harness.runner.plan.adhoc_suite", refuse)
     mixed: list[Any] = [(30, 20), "5"]
-    shapes: list[Any] = ["30x20", (30, 20), ["30x20"], [(30, 20)]]
+    shapes: list[Any] = ["30x20", (30, 20), ["30x20"], [(30, 20)], (np.int64(30), 20), np.array([30, 20])]
     for shape in shapes:
         with pytest.raises(ValueError, match="seen"):
             harness.compare(op="sum", shape=shape)
     with pytest.raises(ValueError, match="seen"):
         harness.compare(op="sum", shape=mixed)
-    assert [tuple(each.shape) for each in asked] == [("30x20",)] * 4 + [("30x20", "5")]
+    assert [tuple(each.shape) for each in asked] == [("30x20",)] * 6 + [("30x20", "5")]
     assert adhoc_suite(asked[-1])[0] == "sum-float32-30x20+5"
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
+import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -43,6 +45,18 @@ def test_an_error_of_the_disk_names_the_file(tmp_path: Path, named: bool) -> Non
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *([str(whole)] if named else []))
     assert error.value.filename == str(path)
     assert path.read_text() == "first"
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_by_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**where: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"{where['dir']}/tmpvcn2peag")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+    with pytest.raises(PermissionError) as error, replacing(tmp_path / "file"):
+        pass
+    assert error.value.filename == str(tmp_path / "file")
 
 
 def test_an_error_of_another_file_names_that(tmp_path: Path) -> None:

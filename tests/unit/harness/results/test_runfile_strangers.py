@@ -33,6 +33,18 @@ def test_another_file_is_no_run_file(tmp_path: Path, content: bytes) -> None:
         load_run(path)
 
 
+def test_two_runs_in_a_file_are_none(tmp_path: Path) -> None:
+    """As by cat: the second machine's times are not the first's."""
+    path = tmp_path / "both.jsonl"
+    with RunWriter(path, ENVIRONMENT) as writer:
+        writer.write(record(1))
+    path.write_bytes(2 * path.read_bytes())
+    with pytest.raises(
+        ValueError, match=r"both\.jsonl, line 3: a second run begins here; give each run its own"
+    ):
+        load_run(path)
+
+
 def benchmark_file(path: Path, benchmarks: list[dict[str, Any]], machine: dict[str, Any]) -> Path:
     path.write_text(json.dumps({"machine_info": machine, "benchmarks": benchmarks}, indent=4))
     return path

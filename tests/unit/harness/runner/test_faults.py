@@ -130,8 +130,9 @@ def test_a_device_is_no_run_file(harness: Harness) -> None:
 
 def test_a_disk_without_room_for_the_first_line_keeps_no_file(harness: Harness) -> None:
     done = _limited(100, "run", str(harness.suite()), "--backend", "numpy", "--run", "my.jsonl")
-    assert done.returncode == 1
-    assert "File too large" in done.stderr
+    assert done.returncode == 2
+    assert "my.jsonl cannot be written (File too large); make room, or name another file" in done.stderr
+    assert "--resume" not in done.stderr
     assert not Path("my.jsonl").exists()
 
 

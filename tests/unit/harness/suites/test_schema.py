@@ -139,6 +139,18 @@ def test_mistake_in_a_block_is_named(tmp_path: Path, line: str, expected: list[s
     [
         ("title = 'x'", ["nothing to run", "[[reduction]]"]),
         (REDUCTION.replace('title = "mine"', ""), ["title: is missing"]),
+        *(
+            (f"name = {name}\n{REDUCTION}", ["name: should be a name for files"])
+            for name in (
+                '""',
+                '"../../evil"',
+                '"/tmp/x"',
+                '".hidden"',
+                '"x\\u0000y"',
+                '"a\\u001b[31m"',
+                f'"{"x" * 101}"',
+            )
+        ),
         (REDUCTION + '[measure]\nsamples = "9"', ["measure.samples", "valid integer", "'9'"]),
         (REDUCTION + "[measure]\nsamples = true", ["measure.samples", "valid integer", "True"]),
         (REDUCTION + "[measure]\nsample = 9", ["measure: ", "'sample'", "did you mean 'samples'"]),
