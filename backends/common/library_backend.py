@@ -57,7 +57,7 @@ class LibraryBackend(Backend):
             return "a library measures no limits here"
         if not isinstance(variant, LibraryVariant):
             return "a library has no variants"
-        if too_large := self.device.too_large(problem.source_bytes):
+        if too_large := self.device.too_large(problem.packed_bytes):
             return too_large
         if isinstance(problem, Reduction):
             return self._lacks_accumulator(problem, variant) or self._lacks_reduction(problem, variant)

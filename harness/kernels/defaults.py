@@ -126,7 +126,7 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
         for axis, rows in VALUES.items()
     }
     finish = FINISHES[preferred["finish"]]
-    group_size = min(max(wanted, finish.group_size(problem)), device.max_group_size)
+    group_size = min(max(wanted, finish.group_size(problem)), _largest_group(device))
     variant = replace(
         base,
         **preferred,
@@ -146,6 +146,21 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
         items = group_size * device.compute_units * finish.far_vectors(problem)
         groups = max(variant.groups, math.ceil(problem.size / (width * items)))
         return replace(variant, groups=min(MOST_GROUPS, groups))
+    return variant
+
+
+def _largest_group(device: DeviceInfo) -> int:
+    """Work-items of the largest group that an axis has: a power of two."""
+    return 1 << (device.max_group_size.bit_length() - 1)
+
+
+def _in_groups_of(device: DeviceInfo, variant: LaplaceVariant) -> LaplaceVariant:
+    """The variant in the device's largest groups where its own are larger: lower ones, and then narrower."""
+    while group_items(variant) > device.max_group_size:
+        if variant.group_height > 1:
+            variant = replace(variant, group_height=variant.group_height // 2)
+        else:
+            variant = replace(variant, group_width=variant.group_width // 2)
     return variant
 
 
@@ -180,7 +195,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         in_step &= device.vendor != _INTEL
         stores_past = width * itemsize == _CPU_VECTOR_BYTES and not in_step
         hint: CacheHint = "streaming_stores" if stores_past else "none"
-        return LaplaceVariant(
+        variant = LaplaceVariant(
             border_code="peeled",
             stencil="packed" if itemsize == 1 else "symmetric",
             vector_width=width,
@@ -189,6 +204,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
             group_height=1,
             cache_hint=possible_hint(hint, problem, width * itemsize, device),
         )
+        return _in_groups_of(device, variant)
     # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
     # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
     hint = default_hint(problem, _LOAD_BYTES, device)
@@ -210,6 +226,7 @@ def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         groups=groups,
         cache_hint=hint,
     )
+    variant = _in_groups_of(device, variant)
     # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
     # on an H200 a tenth faster at 256x256 and 512x512 (reports/examples, sweep-small-filters).
     while variant.rows_per_item > 1 and math.prod(laplace_tiles(problem, variant)) < device.compute_units:
@@ -392,4 +409,9 @@ def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:
     if device.kind == "cpu":
         width = min(16, _CPU_VECTOR_BYTES // itemsize)
         return BandwidthVariant(vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1)
-    return BandwidthVariant(vector_width=_LOAD_BYTES // itemsize, loads_in_flight=4, groups=8, group_size=256)
+    return BandwidthVariant(
+        vector_width=_LOAD_BYTES // itemsize,
+        loads_in_flight=4,
+        groups=8,
+        group_size=min(256, _largest_group(device)),
+    )

@@ -11,7 +11,7 @@ from harness.devices import DeviceInfo
 from harness.kernels.filter_pixels import PIXELS, WHOLE_ROWS
 from harness.kernels.filter_stencils import STENCILS, Symmetric
 from harness.kernels.filter_value import FilterValue, Part
-from harness.kernels.geometry import laplace_tiles
+from harness.kernels.geometry import laplace_tiles, max_groups_down
 from harness.kernels.plan import Argument, Buffer, PlannedLaunch, Scalar, Source
 from harness.problems import Laplace
 from harness.problems.laplace import PITCH_ALIGNMENT
@@ -40,7 +40,10 @@ class _Padded(FilterValue):
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         arguments: tuple[Argument, ...] = (Source(), Buffer("padded"), *shape_arguments(problem))
         group_size = (variant.group_width, variant.group_height)
-        pad = PlannedLaunch("pad", laplace_tiles(problem, variant), group_size, arguments)
+        across, down = laplace_tiles(problem, variant)
+        # Its groups take turns down the image, whatever the filter's own launch does.
+        groups = (across, min(down, max_groups_down(device)))
+        pad = PlannedLaunch("pad", groups, group_size, arguments)
         return Part(
             macros={"PADDING": self._padding(problem)},
             buffers={"padded": self._nbytes(problem)},

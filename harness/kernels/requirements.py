@@ -39,7 +39,9 @@ WIDER_BYTES: Final = 2
 register.
 """
 MAX_COUNT: Final = 2**32
-"""Vectors after which a component of a count would overflow its 32 bits."""
+"""Counted elements after which a component of a count would overflow its 32 bits."""
+_COUNTERS = 8
+"""Components of a count whose vectors are wider than OpenCL C's (ADD_WIDENED)."""
 VALUES: Final[Mapping[str, Mapping[Any, Value]]] = {
     "storage": STORAGES,
     "tree": TREES,
@@ -51,6 +53,8 @@ _HINTED = (ReductionVariant, LaplaceVariant, BandwidthVariant)
 """The variants with an axis ``cache_hint``."""
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
+MAX_ROWS = MAX_ROW_ELEMENTS
+"""And the rows of an image likewise."""
 
 
 def violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[str]:
@@ -74,7 +78,7 @@ def _violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[
     needs_float64 = problem.needs_float64 if isinstance(problem, Reduction) else dtype == "float64"
     if needs_float64 and not device.float64:
         found.append("the device has no float64 arithmetic")
-    if too_large := device.too_large(problem.source_bytes):
+    if too_large := device.too_large(problem.packed_bytes):
         found.append(too_large)
     if isinstance(variant, _HINTED) and isinstance(problem, (Reduction, Laplace, Bandwidth)):
         vector_bytes = variant.vector_width * problem.element.itemsize
@@ -101,7 +105,9 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
     width = variant.vector_width
     items = num_groups(problem.size, variant, device) * variant.group_size
     vectors = -(-problem.size // (items * width))
-    if problem.parts.kernel == "count_nonzero" and vectors >= MAX_COUNT:
+    # Vectors wider than OpenCL's are folded: each counter has several of their elements.
+    counts = vectors * (width // _COUNTERS if width > OPENCL_ELEMENTS else 1)
+    if problem.parts.kernel == "count_nonzero" and counts >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
     local = TREES[variant.tree].scratch_partials(variant, device) * problem.partial_dtype.itemsize
     if local > device.local_memory_bytes:
@@ -132,6 +138,8 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: Devic
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")
     if problem.pitch > MAX_ROW_ELEMENTS:
         found.append(f"a row of {problem.pitch} elements is over the kernels' limit of {MAX_ROW_ELEMENTS}")
+    if problem.height > MAX_ROWS:
+        found.append(f"{problem.height} rows are over the kernels' limit of {MAX_ROWS}")
     across, down = laplace_tiles(problem, variant)
     count, most, what = down, max_groups_down(device), f"groups down the image are over {api(device)}'s"
     if variant.groups != PER_PROBLEM:

@@ -62,6 +62,11 @@ class ProblemBase(ABC):
         """Bytes of one source."""
 
     @property
+    def packed_bytes(self) -> int:
+        """Bytes that a source takes on the device, with what pads its rows."""
+        return self.source_bytes
+
+    @property
     def source_key(self) -> Hashable:
         """Problems with equal keys have equal sources for a seed, packed alike: one copy serves them all."""
         return self

@@ -166,6 +166,10 @@ class Laplace(ProblemBase):
         return self.height * self.row_elements * self.element.itemsize
 
     @property
+    def packed_bytes(self) -> int:
+        return self.height * self.pitch * self.element.itemsize
+
+    @property
     def source_key(self) -> Hashable:
         return self.kind, self.dtype, self.shape
 

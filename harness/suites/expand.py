@@ -140,7 +140,7 @@ def skip_reason(case: Case, device: DeviceInfo, suite: Suite) -> str | None:
         )
     if _has_own_kernels(device):
         return "; ".join(violations(case.variant, case.problem, device)) or None
-    return device.too_large(case.problem.source_bytes)
+    return device.too_large(case.problem.packed_bytes)
 
 
 def _has_own_kernels(device: DeviceInfo) -> bool:

@@ -223,3 +223,14 @@ def _needs_float64(problem: Problem) -> bool:
         4 if problem.parts.term == "square" else 8
     )
     return problem.dtype == "float64" or (totalled and (is_wide or problem.element.is_float))
+
+
+@pytest.mark.parametrize("most", [1, 3, 16, 64, 192, 255])
+def test_defaults_fit_into_small_and_odd_groups(most: int) -> None:
+    for device in (replace(GPU, max_group_size=most), replace(CPU, max_group_size=most)):
+        for problem in (
+            Reduction("sum", "float32", (2560, 2560)),
+            Laplace("four", "wrap", "laplacian", "uint8", 2560, 2560),
+            Bandwidth("read", "uint32", 2**20),
+        ):
+            assert not violations(default_variant(problem, device), problem, device)

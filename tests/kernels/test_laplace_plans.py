@@ -37,6 +37,15 @@ def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
     assert plan(problem, LaplaceVariant(**shape), GPU).macros["TILES_IN_TURN"] == 0
 
 
+def test_what_pads_takes_turns_where_the_image_is_taller_than_a_grid() -> None:
+    problem = Laplace("four", "replicate", "laplacian", "uint8", 70000, 16)
+    variant = LaplaceVariant(border_code="padded", groups=8, rows_per_item=1, group_height=1)
+    device = replace(GPU, platform="CUDA", compute_capability=90)
+    assert not violations(variant, problem, device)
+    pad, _ = plan(problem, variant, device).launches
+    assert pad.num_groups == (1, 65535)
+
+
 @pytest.mark.parametrize(
     ("problem", "axes", "reason"),
     [
@@ -46,6 +55,7 @@ def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
             "2 rows an item are no multiple of 4 loads in flight",
         ),
         (replace(IMAGE, width=2**31), {}, "a row of 2147483648 elements"),
+        (replace(IMAGE, height=2**31), {}, "2147483648 rows are over the kernels' limit"),
         (
             replace(IMAGE, height=2**31 - 1),
             {"groups": 1, "group_height": 1},

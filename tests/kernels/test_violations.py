@@ -41,6 +41,20 @@ from tests.support.machines import CPU, GPU, SMALL_GPU
         (ReductionVariant(), Reduction("sum", "float32", (9,)), SMALL_GPU, "no float64 arithmetic"),
         (ReductionVariant(), Reduction("min", "int8", (2**35,)), GPU, "source of 34359738368 bytes is over"),
         (
+            # Each row takes 128 bytes.
+            LaplaceVariant(),
+            Laplace("four", "wrap", "laplacian", "uint8", 2**28, 1),
+            GPU,
+            "source of 34359738368 bytes is over",
+        ),
+        (
+            # Each counter has four of a vector's components.
+            ReductionVariant(vector_width=32, groups=4, group_size=1),
+            Reduction("count_nonzero", "int16", (2**38,)),
+            replace(CPU, compute_units=2, vector_elements=64, max_allocation_bytes=2**40),
+            "a work-item meets 1073741824 vectors and counts in 32 bits",
+        ),
+        (
             ReductionVariant(group_size=1024),
             Reduction("minmax", "int64", (9,)),
             replace(GPU, local_memory_bytes=2**13),
