@@ -111,6 +111,13 @@ def test_a_mistake_is_a_value_error(arguments: dict[str, object], message: str) 
         harness.compare(**arguments)  # type: ignore[arg-type]
 
 
+def test_what_no_run_file_may_hold_is_told_before_anything_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "my.jsonl"
+    with pytest.raises(ValueError, match="^samples: should be"):
+        harness.compare(op="sum", shape="64x64", backend="numpy", samples=0, run=path)
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("runs", [3, [3], b"run.jsonl"])
 def test_what_is_no_path_is_a_type_error(runs: Any) -> None:
     for call in (harness.load, harness.compare):
