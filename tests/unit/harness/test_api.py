@@ -113,7 +113,7 @@ def test_a_mistake_is_a_value_error(arguments: dict[str, object], message: str) 
 
 def test_what_no_run_file_may_hold_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     path = tmp_path / "my.jsonl"
-    with pytest.raises(ValueError, match="^samples: should be"):
+    with pytest.raises(ValueError, match=r"^samples: should be"):
         harness.compare(op="sum", shape="64x64", backend="numpy", samples=0, run=path)
     assert not path.exists()
 
