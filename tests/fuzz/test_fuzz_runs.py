@@ -26,7 +26,7 @@ from harness.devices import DeviceInfo
 from harness.problems import Bandwidth, Empty
 from harness.results.compare import compare, machine_differences
 from harness.results.record import Case, Record
-from harness.results.runfile import Run, RunWriter, load_run
+from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run
 from harness.runner import session
 from harness.runner.resuming import suite_content
 from harness.runner.selftest import selftest_of
@@ -221,10 +221,13 @@ def read_by_all(path: Path, other: Run, folder: Path, resumes: bool = True) -> N
         render.show_selftest(selftest_of(run, 20), as_json=False)
     except ValueError as error:
         assert str(path) in str(error)  # noqa: PT017
-    if resumes:
-        again = folder / "again.jsonl"
-        shutil.copy(path, again)
-        RunWriter.resume(again)[0].close()
+    if not resumes:
+        with pytest.raises(RunFileUnusable, match="only a plain run file can be resumed"):
+            session.plan_resumed(path)
+        return
+    again = folder / "again.jsonl"
+    shutil.copy(path, again)
+    RunWriter.resume(again)[0].close()
     try:
         session.plan_resumed(path)
     except ValueError as error:

@@ -33,6 +33,7 @@ from reports.terminal import conclusion
 from tests.support.html import HOSTILE, Page, keys, tables
 from tests.support.recorded import run_of as run_file
 from tests.support.report_data import (
+    BOTH,
     cpu_run,
     device,
     gpu_run,
@@ -294,8 +295,12 @@ def test_the_conclusion_is_the_headline_of_each_device() -> None:
     assert loud.startswith("NEITHER OPENCL NOR CUDA RAN")
     assert "How to get opencl: " in loud
     skipped = replace(record("opencl", reduction()), status="skipped", reason="a source too large")
-    loud, *_ = conclusion(run_of(record("numpy", reduction(), 8e-6), skipped))
-    assert "compares the two. opencl: a source too large; How to get cuda: " in loud
+    for devices, of_cuda in (
+        ((device("opencl"), device("numpy")), "How to get cuda: "),
+        (BOTH, "cuda is here, and was not asked for: --backend cuda adds it"),
+    ):
+        loud, *_ = conclusion(run_of(record("numpy", reduction(), 8e-6), skipped, devices=devices))
+        assert f"compares the two. opencl: a source too large; {of_cuda}" in loud
     limits = run_of(record("opencl", Bandwidth("copy", "uint32", 100), 8e-6, role="limit"))
     assert "NEITHER" not in " ".join(conclusion(limits))
 
