@@ -21,13 +21,14 @@ _SIZE = (
     ("size", "shape of the array; width x height of an image; bytes of a source"),
     ("cache", "hot or cold"),
 )
+_NET = "the same, each less its empty kernel, where that is at most half of it"
 _CLOCKS = (
     ("queue", "gated queue of both"),
-    ("queue net", "the same, each less its empty kernel, where that is at most half of it"),
+    ("queue net", _NET),
     ("event", "each API's own timer"),
-    ("event net", "the same, each less its empty kernel, where that is at most half of it"),
+    ("event net", _NET),
     ("kernel / event", "CUDA's kernels by CUPTI against OpenCL's event, the nearest that it has"),
-    ("kernel / event net", "the same, each less its empty kernel, where that is at most half of it"),
+    ("kernel / event net", _NET),
 )
 HEADINGS = (
     ("problem", "operation; for images output, mask and border"),

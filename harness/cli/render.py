@@ -59,7 +59,8 @@ def show_cases(plan: RunPlan, as_json: bool, recorded: Collection[Case]) -> None
     show_table(f"Suite {plan.suite.name}", columns, rows)
     skipped = sum(case in plan.skipped for case in cases)
     already = f", {len(plan.cases) - len(cases)} with a record already" if recorded else ""
-    say(f"{len(cases) - skipped} cases to measure, {skipped} skipped{already}")
+    left = len(cases) - skipped
+    say(f"{left} {'case' if left == 1 else 'cases'} to measure, {skipped} skipped{already}")
 
 
 def _row(case: Case) -> tuple[str, ...]:
@@ -85,17 +86,12 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     tell(f"run file: {measured.path}")
     tell(f"report:   {page}")
-    if counts["wrong"] or counts["failed"]:
-        complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
-        return False
-    if not counts["ok"]:
-        complain("error: nothing was measured; the report says why")
-    return bool(counts["ok"])
+    return _passed(counts)
 
 
 def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: bool) -> bool:
-    """Writes the report of a fleet's runs and says what was found on each device; whether no case was wrong
-    or failed.
+    """Writes the report of a fleet's runs and says what was found on each device; whether cases were
+    measured, and none was wrong or failed.
     """
     from reports import write_report
     from reports.dataset import frame
@@ -127,10 +123,17 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
         tell(f"run file: {run.path}")
     tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
     tell(f"report:   {page}")
+    return _passed(counts)
+
+
+def _passed(counts: Counter[Status]) -> bool:
+    """Whether cases were measured, and none was wrong or failed; says what is not so."""
     if counts["wrong"] or counts["failed"]:
         complain(f"error: {counts['wrong']} wrong and {counts['failed']} failed cases; the report says why")
         return False
-    return True
+    if not counts["ok"]:
+        complain("error: nothing was measured; the report says why")
+    return bool(counts["ok"])
 
 
 def _found(measured: Run, band: float) -> dict[str, Any]:

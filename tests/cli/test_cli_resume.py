@@ -39,7 +39,7 @@ def test_what_is_left_is_listed(harness: Harness) -> None:
     shown = harness("run", "--resume", path, "--dry-run")
     assert shown.code == 0
     assert "minmax" not in shown.out
-    assert shown.out.splitlines()[-1] == "1 cases to measure, 0 skipped, 1 with a record already"
+    assert shown.out.splitlines()[-1] == "1 case to measure, 0 skipped, 1 with a record already"
     packed = Path("my.jsonl.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     refused = harness("run", "--resume", packed, "--dry-run")

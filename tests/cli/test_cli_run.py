@@ -61,7 +61,7 @@ def test_a_run_that_measured_nothing_is_a_failure(harness: Harness) -> None:
     shown = harness(
         "run", "--op", "sum", "--shape", "99999999999", "--backend", "opencl", "--run", "my.jsonl"
     )
-    if "needs a device" in shown.err or shown.code == 2:
+    if shown.code == 2:
         pytest.skip(f"no OpenCL here: {shown.err}")
     assert shown.code == 1
     assert "error: nothing was measured" in shown.err
