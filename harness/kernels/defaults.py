@@ -3,74 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import SIXTEENTHS, default_hint, kept_sixteenths, possible_hint
-from harness.kernels.filter_pixels import PIXELS
-from harness.kernels.filter_stencils import HALVES_CAPABILITY
+from harness.kernels.cache_hint import default_hint
+from harness.kernels.filter_defaults import default_filter
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import api, laplace_tiles, max_groups_down, num_groups
-from harness.kernels.occupancy import REGISTERS
+from harness.kernels.geometry import num_groups
 from harness.kernels.requirements import OPENCL_ELEMENTS, VALUES
+from harness.kernels.widths import CPU_VECTOR_BYTES, LOAD_BYTES, WIDE
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
-    AXES,
-    BOUNDS,
     MOST_GROUPS,
-    PER_PROBLEM,
-    UNBOUNDED,
     BandwidthVariant,
-    CacheHint,
     Dialect,
-    Groups,
-    Interior,
-    LaplaceVariant,
     LaunchVariant,
-    LoadOrder,
-    Pixels,
     ReductionVariant,
-    Registers,
-    Stencil,
     Variant,
-    group_items,
 )
 
-_LOAD_BYTES = 16
-"""The widest single load of a GPU's work-item."""
-_CPU_VECTOR_BYTES = 64
-"""The widest registers of a processor, and a line of its cache."""
-_PAGE_BYTES = 4096
-_INTEL = "GenuineIntel"
-"""The vendor of a processor, as it names itself."""
-_WIDE = 4
-"""From this size of an element, in bytes, vectors have few components and two loads in flight are enough."""
-_NARROW = 2
-"""Up to this size of an element, in bytes, aligned loads are not too wide."""
-_NO_LOAD = 3
-"""Channels whose pixel is no single load."""
-_PIXEL_WORD = 4
-"""Channels of which a pixel of bytes is one word."""
-_ASYNC_CAPABILITY = 80
-"""The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
-_TURNS = 7
-"""Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
-_TURNS_OF_MORE = 6
-"""The same where more registers are taken: three channels, and but for words of bytes masks that weigh all
-neighbours."""
-_TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 0.535
-"""The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn: with
-32 of an H200's 60 MiB they gain, with 27 of an H100's 50 they lose."""
-_ONE_CHANNEL = {"CUDA": 72, "OpenCL": 64}
-"""Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
-_SEVERAL_GROUPS = 2
-"""Groups a compute unit from which on it does so in OpenCL."""
-_LAST_TURN, _LAST_TURNS_OF_THREE = range(5, 9), range(6, 12)
-"""Groups a compute unit, rounded down, with which the last of them have much of the device to themselves: as
-many as run at a time with their registers, or a few more. Of one channel, and of three."""
-_MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 CACHES_EXCEEDED = 2
 """A source this many times the last-level cache is read from memory, whatever was read before."""
 
@@ -81,7 +33,7 @@ def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "ve
     if isinstance(problem, Reduction):
         return replace(_reduction(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Laplace):
-        return replace(_laplace(problem, device), dialect=dialect)
+        return replace(default_filter(problem, device), dialect=dialect)
     if isinstance(problem, Bandwidth):
         return replace(_bandwidth(problem, device), dialect=dialect)
     return LaunchVariant()
@@ -96,7 +48,7 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
         # NaN or searched for places once. OpenCL C's widest vectors of narrow integers do not fill a line;
         # wider ones, where the compiler has them, are faster.
         widest = OPENCL_ELEMENTS if problem.element.is_float else device.vector_elements
-        width = min(widest, _CPU_VECTOR_BYTES // itemsize)
+        width = min(widest, CPU_VECTOR_BYTES // itemsize)
         return ReductionVariant(
             vector_width=width,
             loads_in_flight=8,
@@ -114,12 +66,12 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     items_a_unit, wanted = (2048, 512) if is_far else (1024, 256)
     # Nothing but PTX has more loads issued before the first is waited for (sweep-portable).
-    loads = 2 if itemsize >= _WIDE and (is_far or dialect == "portable") else 4
-    hint = default_hint(problem, _LOAD_BYTES, device)
+    loads = 2 if itemsize >= WIDE and (is_far or dialect == "portable") else 4
+    hint = default_hint(problem, LOAD_BYTES, device)
     if hint == "resident":
         # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
         is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
-    width = _LOAD_BYTES // itemsize
+    width = LOAD_BYTES // itemsize
     base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
     preferred: dict[str, Any] = {
         axis: next(name for name, value in rows.items() if not any(value.violations(base, problem, device)))
@@ -154,16 +106,6 @@ def _largest_group(device: DeviceInfo) -> int:
     return 1 << (device.max_group_size.bit_length() - 1)
 
 
-def _in_groups_of(device: DeviceInfo, variant: LaplaceVariant) -> LaplaceVariant:
-    """The variant in the device's largest groups where its own are larger: lower ones, and then narrower."""
-    while group_items(variant) > device.max_group_size:
-        if variant.group_height > 1:
-            variant = replace(variant, group_height=variant.group_height // 2)
-        else:
-            variant = replace(variant, group_width=variant.group_width // 2)
-    return variant
-
-
 def _loads(loads: int, vectors: float, units: int, *, is_combined_at_once: bool) -> int:
     """Loads in flight: one where that spreads a small source over more compute units, else up to ``loads``.
 
@@ -179,238 +121,13 @@ def _loads(loads: int, vectors: float, units: int, *, is_combined_at_once: bool)
     return min(loads, 1 << (math.ceil(vectors) - 1).bit_length())
 
 
-def _laplace(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
-    if device.kind == "cpu":
-        # Long strips of wide vectors; a group is only a loop. A processor loads from any address: neighbours
-        # are loads of their own, which takes fewer instructions than to move elements between vectors. Sums
-        # of bytes fit 16 bits. What is stored past the caches need not be read into them before, but only
-        # where each store is a whole line of the cache: half ones take up to eight times as long. So do wide
-        # elements up to three times where all rows begin at the same place of a page, in fewer rows less
-        # without it; not on an Intel Xeon, where these, too, are faster past its caches. On a Zen 4 both take
-        # the same time. Swept with PoCL on these three (reports/examples, cpu-sweep, cpu-sweep-stores,
-        # cpu-xeon-sweep-stores and cpu-zen4-sweep-in-step).
-        itemsize = problem.element.itemsize
-        width = min(_CPU_VECTOR_BYTES // itemsize, device.vector_elements)
-        in_step = itemsize >= _WIDE and problem.pitch * itemsize % _PAGE_BYTES == 0
-        in_step &= device.vendor != _INTEL
-        stores_past = width * itemsize == _CPU_VECTOR_BYTES and not in_step
-        hint: CacheHint = "streaming_stores" if stores_past else "none"
-        variant = LaplaceVariant(
-            border_code="peeled",
-            stencil="packed" if itemsize == 1 else "symmetric",
-            vector_width=width,
-            rows_per_item=4 if in_step else 8,
-            group_width=32,
-            group_height=1,
-            cache_hint=possible_hint(hint, problem, width * itemsize, device),
-        )
-        return _in_groups_of(device, variant)
-    # One 16-byte load a row, all four rows in flight before the first is used. Sums of bytes in pairs: fewer
-    # instructions, and registers for more groups at a time (reports/examples, h200-jia2012).
-    hint = default_hint(problem, _LOAD_BYTES, device)
-    pixels = _pixels(problem, hint, device)
-    if pixels == "async_tile":
-        # Copies into local memory carry no hint.
-        hint = "none"
-    groups = _filter_groups(problem, hint, pixels, device)
-    variant = LaplaceVariant(
-        border_code="mapped",
-        stencil=_stencil(problem, device),
-        vector_width=_LOAD_BYTES // problem.element.itemsize,
-        rows_per_item=4,
-        loads_in_flight=1 if pixels == "async_tile" else 4,
-        group_width=32,
-        group_height=4,
-        pixels=pixels,
-        interior=_interior(problem, hint, groups, device),
-        groups=groups,
-        cache_hint=hint,
-    )
-    variant = _in_groups_of(device, variant)
-    # Where an image has fewer groups than the device has compute units, fewer rows an item make more of them:
-    # on an H200 a tenth faster at 256x256 and 512x512 (reports/examples, sweep-small-filters).
-    while variant.rows_per_item > 1 and math.prod(laplace_tiles(problem, variant)) < device.compute_units:
-        rows = variant.rows_per_item // 2
-        variant = replace(variant, rows_per_item=rows, loads_in_flight=rows)
-    taller = (fitting for fitting in _taller(variant, device) if _fits_down(problem, fitting, device))
-    variant = next(taller, variant)
-    if _has_long_last_turn(problem, variant, device):
-        variant = replace(variant, group_height=variant.group_height // 2)
-    variant = replace(
-        variant,
-        most_registers=_most_registers(problem, variant, device),
-        load_order=_load_order(problem, variant, device),
-    )
-    if any(PIXELS[variant.pixels].violations(variant, problem, device)):
-        # The tile of so tall a group does not fit into local memory.
-        return replace(variant, pixels="global")
-    return variant
-
-
-def _has_long_last_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
-    """Whether groups of half the size, which even out how long the compute units work, are faster.
-
-    On an H100 up to a twentieth with one channel of bytes where all neighbours weigh and all groups run in
-    about one turn; with fewer or more groups, and with other masks, nothing, or slower (reports/examples,
-    sweep-registers-shapes, sweep-group-heights and sweep-group-heights-sizes). On an H200 up to 7 % with
-    three channels in the cache and the plain masks (sweep-small-rows).
-    """
-    if variant.groups != PER_PROBLEM or variant.stencil != "halves":
-        return False
-    groups = math.prod(laplace_tiles(problem, variant)) // max(1, device.compute_units)
-    if problem.channels == _NO_LOAD:
-        *_, corner = problem.coefficients
-        return variant.pixels == "global" and corner == 0 and groups in _LAST_TURNS_OF_THREE
-    return problem.channels == 1 and all(problem.coefficients) and groups in _LAST_TURN
-
-
-def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
-    """The bound on the registers of items that filter bytes; wider elements gain nothing by one.
-
-    With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: of one channel on an H100 up to a
-    tenth faster, in CUDA where all neighbours weigh 1, in OpenCL where they do not all weigh and there are
-    several groups a compute unit; elsewhere slower. Groups that take tiles in turn should all run at a time:
-    without a bound OpenCL's take too many registers for that, and are up to a third slower
-    (reports/examples, sweep-registers, sweep-registers-sizes and sweep-hints-2560).
-    """
-    if variant.stencil != "halves":
-        return UNBOUNDED
-    is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
-    if variant.groups != PER_PROBLEM:
-        always = problem.channels == _NO_LOAD or (problem.channels == _PIXEL_WORD and not is_cuda)
-        if not always and is_cuda != all_weigh:
-            return UNBOUNDED
-        fitting = REGISTERS // (variant.groups * group_items(variant))
-        return max((bound for bound in BOUNDS if bound <= fitting), default=UNBOUNDED)
-    if is_cuda:
-        gains = problem.coefficients[1:] == (1, 1)
-    else:
-        tiles = math.prod(laplace_tiles(problem, variant))
-        gains = not all_weigh and tiles >= _SEVERAL_GROUPS * device.compute_units
-    return _ONE_CHANNEL[api(device)] if gains and problem.channels == 1 else UNBOUNDED
-
-
-def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LoadOrder:
-    """Whether a fence keeps the loads of all rows together, which NVIDIA's compilers may else issue late.
-
-    OpenCL's does so where groups take tiles in turn, CUDA's where corners weigh. CUDA's filters of several
-    channels, of bytes whose corners weigh 1, and with streaming loads in turn were slower with the fence; of
-    bytes in turn it was not tried (reports/examples, h100-fence.txt and h100-fence-in-turn).
-    """
-    if not device.ptx:
-        return "compiler"
-    *_, corner = problem.coefficients
-    in_turn = variant.groups != PER_PROBLEM
-    if api(device) != "CUDA":
-        gains = in_turn
-    elif problem.channels != 1 or not corner:
-        gains = False
-    elif problem.element.is_float:
-        gains = not (in_turn and variant.cache_hint == "streaming")
-    else:
-        gains = problem.element.itemsize == 1 and corner != 1 and not in_turn
-    return "fenced" if gains else "compiler"
-
-
-def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
-    """How the neighbours of an item's own elements come. A pixel of three channels is no single load.
-
-    Two aligned loads in place of six are faster where an image passes the cache, on an H200 up to an eighth;
-    slower where it stays there with its result, and for wide elements (reports/examples, sweep-filters and
-    sweep-aligned). From memory elements of two and four bytes come by asynchronous copies, which take fewer
-    registers, but for the border constant, where they are slower (sweep-filter-tiles, h200-filters).
-    """
-    stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
-    if problem.channels != _NO_LOAD or (stays and hint == "none"):
-        return "global"
-    itemsize = problem.element.itemsize
-    copies = device.ptx >= _ASYNC_CAPABILITY and problem.border != "constant"
-    if copies and itemsize >= _NARROW and not stays:
-        return "async_tile"
-    return "aligned" if itemsize <= _NARROW else "global"
-
-
-def _stencil(problem: Laplace, device: DeviceInfo) -> Stencil:
-    """How sums are computed: of bytes in pairs, and these in half precision where the device can."""
-    if problem.dtype != "uint8":
-        return "symmetric"
-    return "halves" if device.ptx >= HALVES_CAPABILITY else "paired"
-
-
-def _interior(problem: Laplace, hint: CacheHint, groups: Groups, device: DeviceInfo) -> Interior:
-    """Whether tiles that meet no border run code of their own.
-
-    On an H200 up to a quarter faster where pixels outside are constants, and up to an eighth for bytes, of
-    which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
-    slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
-    some masks of several channels, but for the border constant; groups that take tiles in turn then do not
-    all run at a time, and it is up to a third slower (sweep-interior-opencl). Three channels and four have a
-    bound; of four it is faster where stores alone stream, slower where loads do (sweep-hints-2560).
-    """
-    gains = problem.border == "constant" or problem.element.itemsize == 1
-    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, _NO_LOAD)
-    fits |= _is_in_words(problem, device) and hint == "streaming_stores"
-    return "specialized" if gains and (fits or groups == PER_PROBLEM) else "general"
-
-
-def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:
-    """A group for each tile, or groups that take tiles in turn.
-
-    With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
-    cache is to keep the source and the result goes past it, but for smaller and larger ones; from memory up
-    to 6 % slower (reports/examples, sweep-turns-sizes, sweep-turns-hints and sweep-registers-sizes).
-    """
-    share = problem.source_bytes / max(1, device.cache_bytes)
-    in_turn = hint in ("streaming", "streaming_stores") and _TURNS_SHARE <= share <= _MOST_TURNS_SHARE
-    if not in_turn or _takes_many_registers(problem, hint, pixels, device):
-        return PER_PROBLEM
-    all_weigh = all(problem.coefficients) and not _is_in_words(problem, device)
-    return _TURNS_OF_MORE if all_weigh or problem.channels == _NO_LOAD else _TURNS
-
-
-def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> bool:
-    """Whether too few groups that take tiles in turn would run at a time: of aligned loads of two bytes an
-    element, and in OpenCL of four channels of bytes where corners weigh and loads stream
-    (sweep-turns-masks).
-    """
-    if pixels == "aligned":
-        return problem.element.itemsize == _NARROW
-    *_, corner = problem.coefficients
-    streams = corner != 0 and hint == "streaming" and api(device) == "OpenCL"
-    return streams and problem.dtype == "uint8" and problem.channels == _PIXEL_WORD
-
-
-def _is_in_words(problem: Laplace, device: DeviceInfo) -> bool:
-    """Whether a pixel is one word of bytes that are added in half precision: 72 registers are enough then."""
-    return _stencil(problem, device) == "halves" and problem.channels == _PIXEL_WORD
-
-
-def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
-    """A variant, then ever taller groups: more rows an item, more items, at last narrower groups."""
-    yield variant
-    while variant.rows_per_item < _MOST_ROWS:
-        variant = replace(variant, rows_per_item=2 * variant.rows_per_item)
-        yield variant
-    while 2 * group_items(variant) <= device.max_group_size:
-        variant = replace(variant, group_height=2 * variant.group_height)
-        yield variant
-    while variant.group_width > 1:
-        width, height = variant.group_width // 2, 2 * variant.group_height
-        variant = replace(variant, group_width=width, group_height=height)
-        yield variant
-
-
-def _fits_down(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
-    return laplace_tiles(problem, variant)[1] <= max_groups_down(device)
-
-
 def _bandwidth(problem: Bandwidth, device: DeviceInfo) -> BandwidthVariant:
     itemsize = problem.element.itemsize
     if device.kind == "cpu":
-        width = min(16, _CPU_VECTOR_BYTES // itemsize)
+        width = min(16, CPU_VECTOR_BYTES // itemsize)
         return BandwidthVariant(vector_width=width, loads_in_flight=4, stride="local", groups=4, group_size=1)
     return BandwidthVariant(
-        vector_width=_LOAD_BYTES // itemsize,
+        vector_width=LOAD_BYTES // itemsize,
         loads_in_flight=4,
         groups=8,
         group_size=min(256, _largest_group(device)),
