@@ -49,13 +49,19 @@ neighbours."""
 _TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 0.535
 """The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn: with
 32 of an H200's 60 MiB they gain, with 27 of an H100's 50 they lose."""
-_ONE_CHANNEL = {"CUDA": 72, "OpenCL": 64}
-"""Registers of an item that filters one channel of bytes, where a bound makes for faster code."""
+_ONE_CHANNEL, _THREE_CHANNELS = {"CUDA": 72, "OpenCL": 64}, 72
+"""Registers of an item that filters bytes, where a bound makes for faster code. Of one channel, of three."""
 _SEVERAL_GROUPS = 2
 """Groups a compute unit from which on it does so in OpenCL."""
+_GROUP = 128
+"""Work-items of the groups that the next numbers count."""
+_FEW_GROUPS = 4
+"""Groups a compute unit from which on code of its own for the interior may be faster."""
 _LAST_TURN, _LAST_TURNS_OF_THREE = range(5, 9), range(6, 12)
 """Groups a compute unit, rounded down, with which the last of them have much of the device to themselves: as
 many as run at a time with their registers, or a few more. Of one channel, and of three."""
+_ROWS = 4
+"""Rows of a GPU's work-item, but for those of small and of tall images."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 
 
@@ -98,12 +104,11 @@ def default_filter(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         border_code="mapped",
         stencil=_stencil(problem, device),
         vector_width=LOAD_BYTES // problem.element.itemsize,
-        rows_per_item=4,
-        loads_in_flight=1 if pixels == "async_tile" else 4,
+        rows_per_item=_ROWS,
+        loads_in_flight=1 if pixels == "async_tile" else _ROWS,
         group_width=32,
         group_height=4,
         pixels=pixels,
-        interior=_interior(problem, hint, groups, device),
         groups=groups,
         cache_hint=hint,
     )
@@ -119,9 +124,10 @@ def default_filter(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
         variant = replace(variant, group_height=variant.group_height // 2)
     variant = replace(
         variant,
+        interior=_interior(problem, variant, device),
         most_registers=_most_registers(problem, variant, device),
-        load_order=_load_order(problem, variant, device),
     )
+    variant = replace(variant, load_order=_load_order(problem, variant, device))
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")
@@ -148,59 +154,100 @@ def _has_long_last_turn(problem: Laplace, variant: LaplaceVariant, device: Devic
     """
     if variant.groups != PER_PROBLEM or variant.stencil != "halves":
         return False
-    groups = math.prod(laplace_tiles(problem, variant)) // max(1, device.compute_units)
+    groups = _groups_a_unit(problem, variant, device)
     if problem.channels == _NO_LOAD:
         *_, corner = problem.coefficients
         return variant.pixels == "global" and corner == 0 and groups in _LAST_TURNS_OF_THREE
     return problem.channels == 1 and all(problem.coefficients) and groups in _LAST_TURN
 
 
+def _groups_a_unit(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> int:
+    """Groups of the usual size that a compute unit has of an image, rounded down, whatever size they have."""
+    items = math.prod(laplace_tiles(problem, variant)) * group_items(variant)
+    return items // (_GROUP * max(1, device.compute_units))
+
+
 def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
     """The bound on the registers of items that filter bytes; wider elements gain nothing by one.
 
     With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: of one channel on an H100 up to a
-    tenth faster, in CUDA where all neighbours weigh 1, in OpenCL where they do not all weigh and there are
-    several groups a compute unit; elsewhere slower. Groups that take tiles in turn should all run at a time:
-    without a bound OpenCL's take too many registers for that, and are up to a third slower
-    (reports/examples, sweep-registers, sweep-registers-sizes and sweep-hints-2560).
+    tenth faster, in CUDA where all neighbours weigh 1 (but in about one turn, where a fence does more), in
+    OpenCL where they do not all weigh and there are several groups a compute unit; elsewhere slower. Of three
+    channels on an H200 OpenCL's are up to a twelfth faster where corners weigh (sweep-three-bounds). Groups
+    that take tiles in turn should all run at a time: without a bound OpenCL's take too many registers for
+    that, and are up to a third slower (reports/examples, sweep-registers, sweep-registers-sizes,
+    sweep-registers-loads and sweep-hints-2560).
     """
     if variant.stencil != "halves":
         return UNBOUNDED
-    is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
     if variant.groups != PER_PROBLEM:
-        always = problem.channels == _NO_LOAD or (problem.channels == _PIXEL_WORD and not is_cuda)
-        if not always and is_cuda != all_weigh:
-            return UNBOUNDED
-        fitting = REGISTERS // (variant.groups * group_items(variant))
-        return max((bound for bound in BOUNDS if bound <= fitting), default=UNBOUNDED)
-    if is_cuda:
-        gains = problem.coefficients[1:] == (1, 1)
-    else:
-        tiles = math.prod(laplace_tiles(problem, variant))
-        gains = not all_weigh and tiles >= _SEVERAL_GROUPS * device.compute_units
-    return _ONE_CHANNEL[api(device)] if gains and problem.channels == 1 else UNBOUNDED
+        return _most_registers_in_turn(problem, variant.groups * group_items(variant), device)
+    _, edge, corner = problem.coefficients
+    if api(device) == "CUDA":
+        in_one_turn = _groups_a_unit(problem, variant, device) in _LAST_TURN
+        gains = problem.channels == 1 and edge == corner == 1 and not in_one_turn
+        return _ONE_CHANNEL["CUDA"] if gains else UNBOUNDED
+    if math.prod(laplace_tiles(problem, variant)) < _SEVERAL_GROUPS * device.compute_units:
+        return UNBOUNDED
+    if problem.channels == _NO_LOAD:
+        return _THREE_CHANNELS if corner else UNBOUNDED
+    return _ONE_CHANNEL["OpenCL"] if problem.channels == 1 and not (edge and corner) else UNBOUNDED
+
+
+def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) -> Registers:
+    """The most registers with which all ``items`` of a compute unit run at a time, where a bound does it."""
+    is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
+    always = problem.channels == _NO_LOAD or (problem.channels == _PIXEL_WORD and not is_cuda)
+    if not always and is_cuda != all_weigh:
+        return UNBOUNDED
+    return max((bound for bound in BOUNDS if bound <= REGISTERS // items), default=UNBOUNDED)
 
 
 def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LoadOrder:
     """Whether a fence keeps the loads of all rows together, which NVIDIA's compilers may else issue late.
 
-    OpenCL's does so where groups take tiles in turn, CUDA's where corners weigh. CUDA's filters of several
-    channels, of bytes whose corners weigh 1, and with streaming loads in turn were slower with the fence; of
-    bytes in turn it was not tried (reports/examples, h100-fence.txt and h100-fence-in-turn).
+    OpenCL's does so where groups take tiles in turn, CUDA's with bytes where corners weigh and all groups run
+    in about one turn: from memory the fence makes these slower. Of three channels and of uint16 neither gains
+    (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads, sweep-interior-small and
+    sweep-three-bounds).
     """
-    if not device.ptx:
+    if not device.ptx or variant.pixels == "async_tile":
         return "compiler"
-    *_, corner = problem.coefficients
-    in_turn = variant.groups != PER_PROBLEM
-    if api(device) != "CUDA":
+    is_cuda, in_turn = api(device) == "CUDA", variant.groups != PER_PROBLEM
+    if problem.element.is_float:
+        gains = _fenced_floats_gain(problem, variant, is_cuda=is_cuda)
+    elif not is_cuda:
         gains = in_turn
-    elif problem.channels != 1 or not corner:
-        gains = False
-    elif problem.element.is_float:
-        gains = not (in_turn and variant.cache_hint == "streaming")
     else:
-        gains = problem.element.itemsize == 1 and corner != 1 and not in_turn
+        *_, corner = problem.coefficients
+        # With fewer rows, as small images have, one channel is up to 2 % slower.
+        few_rows = problem.channels == 1 and variant.rows_per_item < _ROWS
+        gains = (
+            problem.element.itemsize == 1
+            and problem.channels != _NO_LOAD
+            and corner != 0
+            and variant.most_registers == UNBOUNDED
+            and not (in_turn or few_rows)
+            and _groups_a_unit(problem, variant, device) < _LAST_TURN.stop
+        )
     return "fenced" if gains else "compiler"
+
+
+def _fenced_floats_gain(problem: Laplace, variant: LaplaceVariant, *, is_cuda: bool) -> bool:
+    """Of one channel CUDA's all do, but where loads stream in turn (fence-in-turn), and OpenCL's in turn or
+    where all neighbours weigh; of four both APIs' where corners alone weigh, but not CUDA's in turn.
+    """
+    _, edge, _ = problem.coefficients
+    in_turn = variant.groups != PER_PROBLEM
+    if in_turn and not is_cuda:
+        return True
+    if problem.channels == _PIXEL_WORD:
+        return edge == 0 and not in_turn
+    if problem.channels != 1:
+        return False
+    if is_cuda:
+        return not (in_turn and variant.cache_hint == "streaming")
+    return all(problem.coefficients)
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
@@ -228,20 +275,24 @@ def _stencil(problem: Laplace, device: DeviceInfo) -> Stencil:
     return "halves" if device.ptx >= HALVES_CAPABILITY else "paired"
 
 
-def _interior(problem: Laplace, hint: CacheHint, groups: Groups, device: DeviceInfo) -> Interior:
+def _interior(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Interior:
     """Whether tiles that meet no border run code of their own.
 
     On an H200 up to a quarter faster where pixels outside are constants, and up to an eighth for bytes, of
     which an item computes most; nothing for wider elements, and one channel of uint16 in the cache is 4 %
-    slower (reports/examples, sweep-interior). NVIDIA's compiler of OpenCL takes more registers for it with
-    some masks of several channels, but for the border constant; groups that take tiles in turn then do not
-    all run at a time, and it is up to a third slower (sweep-interior-opencl). Three channels and four have a
-    bound; of four it is faster where stores alone stream, slower where loads do (sweep-hints-2560).
+    slower (reports/examples, sweep-interior). Nor for images of few groups, which are 1 to 2 % slower with it
+    in OpenCL and as fast in CUDA (sweep-interior-small, sweep-three-bounds). NVIDIA's compiler of OpenCL
+    takes more registers for it with some masks of several channels, but for the border constant; groups that
+    take tiles in turn then do not all run at a time, and it is up to a third slower (sweep-interior-opencl).
+    Three channels and four have a bound; of four it is faster where stores alone stream, slower where loads
+    do (sweep-hints-2560).
     """
+    if variant.groups == PER_PROBLEM and _groups_a_unit(problem, variant, device) < _FEW_GROUPS:
+        return "general"
     gains = problem.border == "constant" or problem.element.itemsize == 1
     fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, _NO_LOAD)
-    fits |= _is_in_words(problem, device) and hint == "streaming_stores"
-    return "specialized" if gains and (fits or groups == PER_PROBLEM) else "general"
+    fits |= _is_in_words(problem, device) and variant.cache_hint == "streaming_stores"
+    return "specialized" if gains and (fits or variant.groups == PER_PROBLEM) else "general"
 
 
 def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:

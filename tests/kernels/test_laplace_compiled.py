@@ -67,12 +67,14 @@ def test_cuda_compiles_without_a_warning(point: Point) -> None:
         ("float32", "eight", 2560, 60, True, True),
         ("float32", "diagonal", 2560, 60, True, True),
         ("float32", "diagonal", 1280, 60, False, True),
-        ("float32", "four", 2560, 60, True, False),
+        ("float32", "four", 1280, 60, False, True),
         # Past half of the cache its loads are streaming ones.
         ("float32", "eight", 2560, 50, True, False),
         ("uint8", "eight_negated", 1280, 60, False, True),
         ("uint8", "eight", 1280, 60, False, False),
+        ("uint8", "eight", 2560, 60, False, True),
         ("uint8", "diagonal", 5376, 60, True, False),
+        ("uint8", "diagonal", 8192, 60, False, False),
     ],
 )
 def test_cuda_asks_for_all_rows_together_where_its_compiler_would_ask_late(

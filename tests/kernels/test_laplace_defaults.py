@@ -156,7 +156,7 @@ def test_a_filter_keeps_its_source_where_its_result_would_push_it_out(
         variant,
         cache_hint="none",
         groups="per_problem",
-        interior="specialized",
+        interior="general" if height == 1280 else "specialized",
         stencil="paired",
         most_registers="unbounded",
         load_order="compiler",
@@ -212,6 +212,29 @@ def test_the_interior_of_bytes_or_within_a_constant_border_has_code_of_its_own(
         assert isinstance(variant, LaplaceVariant)
         assert variant.interior == interior
         assert violations(variant, problem, device) == []
+
+
+@pytest.mark.parametrize(
+    ("dtype", "channels", "side", "interior"),
+    [
+        ("uint8", 1, 256, "general"),
+        ("uint8", 1, 2048, "general"),
+        ("uint8", 1, 2304, "specialized"),
+        ("uint8", 4, 1024, "general"),
+        ("uint8", 4, 1280, "specialized"),
+        ("uint16", 1, 1024, "general"),
+        ("uint16", 1, 2048, "specialized"),
+    ],
+)
+def test_a_small_image_has_one_code_for_all_of_it(
+    dtype: ImageDtypeName, channels: int, side: int, interior: str
+) -> None:
+    for device in (H200, replace(H200, platform="CUDA")):
+        variant = default_variant(
+            Laplace("four", "constant", "laplacian", dtype, side, side, channels), device
+        )
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.interior == interior
 
 
 @pytest.mark.parametrize(
@@ -303,8 +326,11 @@ def test_a_quarter_of_the_cache_is_large_enough_for_stores_past_it(dtype: str, s
         ("four", 1, 2560, 64, "unbounded"),
         ("diagonal", 1, 2560, 64, "unbounded"),
         ("eight", 1, 1280, "unbounded", 72),
-        ("eight", 1, 2560, "unbounded", 72),
+        ("eight", 1, 2560, "unbounded", "unbounded"),
+        ("eight", 1, 4096, "unbounded", 72),
         ("eight_negated", 1, 2560, "unbounded", "unbounded"),
+        ("diagonal", 3, 512, "unbounded", "unbounded"),
+        ("diagonal", 3, 1792, 72, "unbounded"),
         ("four", 3, 2048, "unbounded", "unbounded"),
         ("four", 3, 2560, 80, 80),
         ("four", 3, 3072, "unbounded", "unbounded"),
@@ -342,16 +368,32 @@ def test_no_bound_is_told_to_other_devices_or_of_other_kernels() -> None:
 @pytest.mark.parametrize(
     ("dtype", "mask", "channels", "side", "opencl", "cuda"),
     [
-        ("uint8", "diagonal", 1, 8192, "compiler", "fenced"),
-        ("uint8", "eight", 1, 8192, "compiler", "compiler"),
-        ("uint8", "four", 1, 8192, "compiler", "compiler"),
-        ("uint8", "diagonal", 3, 8192, "compiler", "compiler"),
+        ("uint8", "diagonal", 1, 1024, "compiler", "compiler"),
+        ("uint8", "diagonal", 1, 1280, "compiler", "fenced"),
+        ("uint8", "diagonal", 1, 3072, "compiler", "fenced"),
+        ("uint8", "diagonal", 1, 4096, "compiler", "compiler"),
+        ("uint8", "eight_negated", 1, 2560, "compiler", "fenced"),
+        ("uint8", "eight", 1, 1280, "compiler", "compiler"),
+        ("uint8", "eight", 1, 2560, "compiler", "fenced"),
+        ("uint8", "four", 1, 2560, "compiler", "compiler"),
+        ("uint8", "diagonal", 3, 1280, "compiler", "compiler"),
+        ("uint8", "diagonal", 4, 512, "compiler", "fenced"),
+        ("uint8", "eight", 4, 1280, "compiler", "fenced"),
+        ("uint8", "four", 4, 1280, "compiler", "compiler"),
         ("uint8", "four", 4, 2304, "fenced", "compiler"),
-        ("uint16", "diagonal", 1, 8192, "compiler", "compiler"),
+        ("uint8", "diagonal", 4, 2304, "fenced", "compiler"),
+        ("uint16", "diagonal", 1, 1280, "compiler", "compiler"),
+        ("float32", "four", 1, 8192, "compiler", "fenced"),
         ("float32", "diagonal", 1, 8192, "compiler", "fenced"),
-        ("float32", "diagonal", 4, 8192, "compiler", "compiler"),
+        ("float32", "eight", 1, 1024, "fenced", "fenced"),
         ("float32", "eight", 1, 2304, "fenced", "fenced"),
         ("float32", "eight", 1, 2560, "fenced", "compiler"),
+        ("float32", "four", 3, 1024, "compiler", "compiler"),
+        ("float32", "eight", 3, 8192, "compiler", "compiler"),
+        ("float32", "diagonal", 4, 512, "fenced", "fenced"),
+        ("float32", "diagonal", 4, 1184, "fenced", "compiler"),
+        ("float32", "diagonal", 4, 8192, "fenced", "fenced"),
+        ("float32", "eight", 4, 8192, "compiler", "compiler"),
     ],
 )
 def test_loads_are_fenced_where_compilers_would_issue_them_late(
