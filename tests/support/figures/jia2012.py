@@ -121,7 +121,7 @@ SENTENCES: list[Figure] = [
         "ones OpenCL is slower in {}, by {:.1f} to {:.1f} %.",
         verdicts,
     ),
-    (RESULTS, "One is faster by {:.1f} %, the mask *diagonal* of four channels at 1280x1280.", faster),
+    (RESULTS, "One is faster by {:.1f} %, the mask *diagonal* of four channels at 1280x1280, where", faster),
     (RESULTS, "At 2560x2560 it is slower in {} of {}, and the others are at {:.3f} to {:.3f}.", at_2560),
     (
         RESULTS,
