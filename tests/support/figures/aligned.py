@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.figures import NOTES, TUNING, Figure
 from tests.support.figures.filters import FORMS, us
 from tests.support.recorded import OWN, contexts, table, where
 
@@ -46,24 +46,24 @@ def aligned_gain() -> list[float]:
 
 
 SENTENCES: list[Figure] = [
-    (RESULTS, "h200-sweep-aligned.jsonl.xz), {} to {} contexts) bring", lambda: contexts(ALIGNED)[:2]),
+    (TUNING, "h200-sweep-aligned.jsonl.xz), {} to {} contexts) bring", lambda: contexts(ALIGNED)[:2]),
     (
-        RESULTS,
+        TUNING,
         "bring uint8 at 8192x8192 from {:.1f} us to {:.1f} in OpenCL and from {:.1f} to {:.1f} in CUDA, at "
         "2560x2560 from {:.1f} to {:.1f} and from {:.1f} to {:.1f}.",
         lambda: [*neighbours(8192), *neighbours(2560, hint=" streaming_stores")],
     ),
     (
-        RESULTS,
+        TUNING,
         "uint16 at 8192x8192 goes from {:.1f} us to {:.1f} and from {:.1f} to {:.1f}.",
         lambda: neighbours(8192, "uint16"),
     ),
     (
-        RESULTS,
+        TUNING,
         "single loads take {0:.2f} and {2:.2f} us, aligned ones {1:.2f} and {3:.2f}.",
         lambda: neighbours(1280),
     ),
-    (RESULTS, "takes {:.1f} us by single loads and {:.1f} by aligned ones.", wide_neighbours),
+    (TUNING, "takes {:.1f} us by single loads and {:.1f} by aligned ones.", wide_neighbours),
     (NOTES, "{} registers of {}, and it takes {:.0f} % less time", aligned_gain),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.figures import NOTES, RESULTS, TUNING, Figure
 from tests.support.recorded import (
     FOLDER,
     OWN,
@@ -230,20 +230,20 @@ SENTENCES: list[Figure] = [
         in_the_cache,
     ),
     (
-        RESULTS,
+        TUNING,
         "takes OpenCL's plain mask from {:.1f} us to {:.1f}, *diagonal* from {:.1f} to {:.1f} and *eight* "
         "from {:.1f} to {:.1f}, and CUDA's *eight*, which had six groups a unit, from {:.1f} to {:.1f} (",
         words_in_turn,
     ),
-    (RESULTS, "are the fastest of three hints or within {:.1f} % of it.", behind_other_hints),
+    (TUNING, "are the fastest of three hints or within {:.1f} % of it.", behind_other_hints),
     (
-        RESULTS,
+        TUNING,
         "1792x1792 and 2048x2048 they are {:.2f} to {:.2f} times as fast so in either API, at 1024x1024 and "
         "1280x1280 {:.2f} to {:.2f} times (",
         lambda: [*in_small_groups(1536, 1792, 2048), *in_small_groups(1024, 1280)],
     ),
     (
-        RESULTS,
+        TUNING,
         "takes {:.2f} us in OpenCL and {:.2f} in CUDA, with four rows {:.2f} and {:.2f} ([sweep]",
         lambda: [*with_rows(1), *with_rows(4)],
     ),
@@ -261,12 +261,12 @@ SENTENCES: list[Figure] = [
     ),
     (NOTES, "{:.0f} % of the 32-byte sectors that are asked for", lambda: profiled()[10:]),
     (
-        RESULTS,
+        TUNING,
         "h200-sweep-filters.jsonl.xz), {} context; ended",
         lambda: [{1: "one"}[contexts(FORMS)[1]]],
     ),
     (
-        RESULTS,
+        TUNING,
         "forms in CUDA, but for {:.1f} %; in OpenCL it is within {:.1f} % of the fastest.",
         lambda: [behind_the_fastest(backend) for backend in reversed(OWN)],
     ),

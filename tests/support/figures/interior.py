@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.figures import NOTES, RESULTS, TUNING, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, by_hint, ends, table, where
 
@@ -130,7 +130,7 @@ SENTENCES: list[Figure] = [
         lambda: [*windowed(), *slower_by_the_window()],
     ),
     (
-        RESULTS,
+        TUNING,
         "three channels of uint8 at 2560x3328 take {:.1f} us in OpenCL and {:.1f} in CUDA, with the interior "
         "compiled for itself {:.1f} and {:.1f} ([sweep]",
         in_turn,
@@ -141,12 +141,12 @@ SENTENCES: list[Figure] = [
         lambda: hinted("4096x4096", "streaming_stores", "none"),
     ),
     (
-        RESULTS,
+        TUNING,
         "the default's is within {:.1f} % of the fastest in CUDA and {:.1f} % in OpenCL",
         lambda: [behind_the_best("cuda"), behind_the_best("opencl")],
     ),
     (
-        RESULTS,
+        TUNING,
         "One channel of uint8 takes {:.1f} to {:.1f} us in CUDA and {:.1f} to {:.1f} in OpenCL with two "
         "rows a work-item",
         two_rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.figures import NOTES, RESULTS, Figure
+from tests.support.figures import NOTES, TUNING, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, ends, table, where
 
@@ -134,12 +134,12 @@ SENTENCES: list[Figure] = [
     ),
     (KERNELS, "the same tiles take {:.2f} to {:.2f} times as long", plain_copies),
     (
-        RESULTS,
+        TUNING,
         "group for each tile, {:.1f} us in OpenCL and {:.1f} in CUDA, in turn {:.1f} and {:.1f} ([sweep]",
         lambda: [*at_25_mib()[2:], *at_25_mib()[:2]],
     ),
     (
-        RESULTS,
+        TUNING,
         "float32 at 8192x8192 takes {:.0f} and {:.0f} us by them, {:.0f} and {:.0f} by single loads, and "
         "uint16 {:.0f} and {:.0f}, by aligned loads {:.0f} and {:.0f}",
         lambda: [
@@ -154,18 +154,18 @@ SENTENCES: list[Figure] = [
     ),
     (NOTES, "With `cp.async` it was asked for {:.1f} million", lambda: asked_of_l2()[2:]),
     (
-        RESULTS,
+        TUNING,
         "the plain mask takes {:.2f} us in OpenCL and {:.2f} in CUDA in place of {:.2f} and {:.2f}",
         lambda: of_three("four"),
     ),
     (
-        RESULTS,
+        TUNING,
         "*diagonal* {:.2f} and {:.2f} in place of {:.2f} and {:.2f}, but",
         lambda: of_three("diagonal"),
     ),
-    (RESULTS, "*eight* {:.2f} and {:.2f} in place of {:.2f} and {:.2f}; at", lambda: of_three("eight")),
+    (TUNING, "*eight* {:.2f} and {:.2f} in place of {:.2f} and {:.2f}; at", lambda: of_three("eight")),
     (
-        RESULTS,
+        TUNING,
         "the plain mask and *eight* take {:.2f} to {:.2f} times as long so",
         longer_in_turn,
     ),
