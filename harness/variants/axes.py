@@ -99,12 +99,15 @@ Width = Annotated[Whole, _Values(1, 2, 4, 8, 16)]
 WiderWidth = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64)]
 """The widest only some compilers have (:attr:`harness.devices.DeviceInfo.vector_elements`)."""
 Loads = Annotated[Whole, _Values(1, 2, 4, 8)]
-_Rows = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32)]
+_Rows = Annotated[Whole, _Values(*range(1, 9), 16, 32)]
+"""Also numbers that are no power of two: of an image's rows they make other numbers of tiles."""
+_RowLoads = Annotated[Whole, _Values(*range(1, 9))]
 Groups = Annotated[Whole | Literal["per_problem"], _Values(PER_PROBLEM, *range(1, MOST_GROUPS + 1))]
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
 Registers = Annotated[Whole | Literal["unbounded"], _Values(UNBOUNDED, *BOUNDS)]
 """As many as the compiler finds best for the group's size, or at most so many."""
 GroupSize = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
+_GroupHeight = Annotated[Whole, _Values(*range(1, 9), 16, 32, 64, 128, 256, 512, 1024)]
 
 
 @checked
@@ -151,10 +154,10 @@ class LaplaceVariant:
     mask_memory: MaskMemory = "inline"
     vector_width: WiderWidth = 1
     rows_per_item: _Rows = 1
-    loads_in_flight: Loads = 1
+    loads_in_flight: _RowLoads = 1
     groups: Groups = PER_PROBLEM
     group_width: GroupSize = 32
-    group_height: GroupSize = 8
+    group_height: _GroupHeight = 8
     most_registers: Registers = UNBOUNDED
     load_order: LoadOrder = "compiler"
     cache_hint: CacheHint = "none"

@@ -85,7 +85,7 @@ LAPLACES = pairwise(
             "laplace",
             groups=FEW_GROUPS,
             group_width=(1, 2, 8, 32),
-            group_height=(1, 4, 8),
+            group_height=(1, 5, 8),
             most_registers=(UNBOUNDED,),
             load_order=("compiler",),
         ),
