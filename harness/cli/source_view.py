@@ -78,6 +78,10 @@ def _axes(texts: list[str]) -> dict[str, Any]:
         name, is_axis, value = text.partition("=")
         if not (is_axis and name and value):
             raise MistakeError(f"--variant {text!r}: give an axis and its value, as in group_size=256")
+        if "=" in value:
+            raise MistakeError(
+                f"--variant {text!r}: it names several axes; give each by a --variant of its own"
+            )
         if text == "base=default":
             # As of a run, whose variants are else those of no device.
             continue

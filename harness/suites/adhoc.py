@@ -119,10 +119,16 @@ def _shape(text: str, kind: str) -> list[int]:
 
 
 def _variants(texts: Sequence[str]) -> list[str | dict[str, Any]]:
-    """The ladders named, then the variants that are all combinations of the axes' values."""
+    """The ladders named, then the variants that are all combinations of the axes' values.
+
+    Raises:
+        SuiteError: if a text names several axes.
+    """
     axes: dict[str, list[Any]] = {}
     for text in texts:
         name, is_axis, value = text.partition("=")
+        if "=" in value:
+            raise SuiteError(f"--variant: {text!r} names several axes; give each by a --variant of its own")
         if is_axis:
             axes.setdefault(name, []).append(int(value) if _NUMBER.fullmatch(value) else value)
     combined: list[dict[str, Any]] = [{}]

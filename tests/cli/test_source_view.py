@@ -59,6 +59,7 @@ def test_a_diff_shows_one_step_of_a_ladder(harness: Harness) -> None:
         (("laplace", "9x9x9"), "an image has a width and a height"),
         (("min", "--variant", "group_size"), "give an axis and its value"),
         (("min", *("--variant", "groups=1") * 2), "groups is given twice; give it once"),
+        (("min", "--variant", "groups=8,group_size=64"), "give each by a --variant of its own"),
         (("min", "--variant", "group_size=3"), "group_size = 3: allowed are"),
         (("min", "--variant", "dialect=ptx"), "dialect = 'ptx': allowed are vendor, portable"),
         (("min", "--rung", "pcl:99"), "rung 'pcl:99': pcl has the rungs pcl:0 to"),
