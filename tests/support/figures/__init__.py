@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 RESULTS, ISSUES, NOTES = "docs/results-h200.md", "docs/known-issues.md", "docs/performance-notes.md"
-TUNING, MADE = "docs/filter-tuning.md", "docs/recorded-runs.md"
+KERNELS, TUNING = "docs/kernels.md", "docs/filter-tuning.md"
 MAIN = "h200-quick"
 LIBRARIES = ("cub", "npp", "cupy", "torch")
 """Those that reductions are compared with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.figures import NOTES, RESULTS, TUNING, Figure
+from tests.support.figures import KERNELS, NOTES, RESULTS, TUNING, Figure
 from tests.support.recorded import (
     FOLDER,
     OWN,
@@ -190,7 +190,7 @@ def copies() -> tuple[float]:
 
 
 SENTENCES: list[Figure] = [
-    ("docs/kernels.md", "with a group for each part it takes {:.2f} times as long", copies),
+    (KERNELS, "with a group for each part it takes {:.2f} times as long", copies),
     (
         RESULTS,
         "at 2560x2560 {:.2f} to {:.2f} of the limit with one channel, {:.2f} to {:.2f} with four, and {:.2f} "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tests.support.figures import NOTES, RESULTS, TUNING, Figure
+from tests.support.figures import KERNELS, NOTES, RESULTS, TUNING, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, by_hint, ends, table, where
 
-KERNELS = "docs/kernels.md"
 KINDS = ("uint8C1", "uint8C3", "uint8C4", "uint16C1", "uint16C3", "float32C1", "float32C3")
 SWEEP, TURNS, SHAPES = "h200-sweep-interior", "h200-sweep-interior-turns", "h200-sweep-filter-shapes"
 HINTS, WINDOW = "h200-sweep-filter-hints", "h200-sweep-window"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from harness.results.statistics import geometric_mean
 from tests.checkers.calls import calls
-from tests.support.figures import NOTES, Figure
+from tests.support.figures import KERNELS, NOTES, Figure
 from tests.support.recorded import OWN, by_finish, over_limit, ratios, table, where
 
 
@@ -35,7 +35,7 @@ def places(name: str) -> tuple[float, ...]:
 
 
 SENTENCES: list[Figure] = [
-    ("docs/kernels.md", "every default of GPUs, {} calls at small odd sizes.", lambda: [len(calls())]),
+    (KERNELS, "every default of GPUs, {} calls at small odd sizes.", lambda: [len(calls())]),
     (
         NOTES,
         "one or two trips are enough: in the mean {:.2f} (OpenCL) and {:.2f} (CUDA) times as fast at "

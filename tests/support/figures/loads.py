@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tests.support.figures import RESULTS, TUNING, Figure
+from tests.support.figures import KERNELS, RESULTS, TUNING, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import OWN, ends, table, where
 
-KERNELS = "docs/kernels.md"
 ORDER, SIZES, SMALL = "h200-sweep-load-order", "h200-sweep-load-sizes", "h200-sweep-interior-small"
 REGISTERS, BOUNDS, MEMORY = "h200-sweep-registers-loads", "h200-sweep-three-bounds", "h200-sweep-three-memory"
 RUNS = (ORDER, SIZES, SMALL, REGISTERS, BOUNDS)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.figures import NOTES, TUNING, Figure
+from tests.support.figures import KERNELS, NOTES, TUNING, Figure
 from tests.support.figures.filters import us
 from tests.support.recorded import FOLDER, OWN, ends, table, where
 
-KERNELS = "docs/kernels.md"
 BY_SIZE, BY_HINT, COPIES = "h200-sweep-turns-sizes", "h200-sweep-turns-hints", "h200-sweep-filter-tiles"
 THREE = "h200-sweep-three"
 MIB = 2**20
