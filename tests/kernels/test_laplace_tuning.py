@@ -10,7 +10,7 @@ import pytest
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import Laplace
-from harness.problems.laplace import BorderName, ImageDtypeName, MaskName
+from harness.problems.laplace import BorderName, Channels, ImageDtypeName, MaskName
 from harness.variants.axes import LaplaceVariant, group_items
 from tests.support.machines import H200
 
@@ -296,3 +296,45 @@ def test_opencls_four_channels_take_turns_where_they_gain(
     variant = default_variant(problem, replace(H200, cache_bytes=megabytes * 2**20))
     assert isinstance(variant, LaplaceVariant)
     assert variant.groups == groups
+
+
+@pytest.mark.parametrize(
+    ("dtype", "channels", "width", "height", "rows"),
+    [
+        # Groups of four rows by the 132 units of an H200, and what the busiest has by four rows and by three.
+        ("uint8", 1, 1280, 720, 3),  # 1.0: 8 and 6
+        ("uint8", 1, 1280, 1280, 4),  # 1.8: 8 and 9
+        ("uint8", 1, 1408, 1408, 4),  # 2.0: 8 and 9
+        ("uint8", 1, 1536, 1536, 3),  # 2.2: 12 and 9
+        ("uint8", 1, 1600, 1200, 4),  # 2.3: 12 and 12
+        ("uint8", 1, 1920, 1080, 3),  # 2.1: 12 and 9
+        ("uint8", 1, 1792, 1792, 4),  # 3.4: 16 and 15, but several turns
+        ("uint8", 1, 2560, 2560, 4),  # 6.1: 28 and 27, but several turns
+        ("uint8", 3, 800, 600, 3),  # 1.4: 8 and 6
+        ("uint8", 4, 768, 768, 3),  # 2.2: 12 and 9
+        ("uint16", 1, 1024, 768, 3),  # 1.5: 8 and 6
+        ("int16", 1, 1280, 720, 4),  # 1.7: 8 and 9
+        ("float32", 1, 800, 600, 4),  # 2.0: 12 and 9, but wide elements
+        ("uint8", 1, 1024, 1024, 2),  # fewer than one by four rows
+    ],
+)
+def test_small_images_have_rows_that_leave_no_unit_with_more_to_do(
+    dtype: ImageDtypeName, channels: Channels, width: int, height: int, rows: int
+) -> None:
+    for mask in ("four", "diagonal", "eight"):
+        problem = Laplace(mask, "reflect_101", "laplacian", dtype, height, width, channels)
+        for device in (H200, replace(H200, platform="CUDA")):
+            variant = default_variant(problem, device)
+            assert isinstance(variant, LaplaceVariant)
+            assert (variant.rows_per_item, variant.loads_in_flight) == (rows, rows)
+            assert violations(variant, problem, device) == []
+
+
+def test_rows_that_leave_no_unit_with_more_to_do_change_nothing_else() -> None:
+    # Those of 1440x1440 were swept with the fence and the bound that four rows have.
+    problem = Laplace("diagonal", "reflect_101", "laplacian", "uint8", 1440, 1440)
+    opencl, cuda = (default_variant(problem, each) for each in (H200, replace(H200, platform="CUDA")))
+    assert isinstance(opencl, LaplaceVariant)
+    assert isinstance(cuda, LaplaceVariant)
+    assert (opencl.rows_per_item, opencl.most_registers, opencl.load_order) == (3, 64, "compiler")
+    assert (cuda.rows_per_item, cuda.most_registers, cuda.load_order) == (3, "unbounded", "fenced")
