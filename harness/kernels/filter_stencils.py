@@ -64,7 +64,7 @@ class _Paired(Symmetric):
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         part = super().part(variant, problem, device)
-        return replace(part, needed=("laplace/pairs",), macros={"KEEPS_WORDS": 1})
+        return replace(part, needed=("laplace/pairs", "laplace/biased"), macros={"KEEPS_WORDS": 1})
 
 
 class _Halves(_Paired):
@@ -81,7 +81,8 @@ class _Halves(_Paired):
         # Of the pixel itself; where all neighbours weigh the same, the row's sum has it once already.
         own = centre - edge if edge == corner else centre
         weights = {"OUTER_HALVES": _two_halves(edge or corner), "OWN_HALVES": _two_halves(own)}
-        return replace(part, files=("laplace/three_rows",), macros={**part.macros, **weights})
+        macros = {**part.macros, **weights}
+        return replace(part, needed=("laplace/pairs",), files=("laplace/three_rows",), macros=macros)
 
 
 class _Matrix(_Paired):
@@ -112,6 +113,7 @@ STENCILS: Final[dict[axes.Stencil, FilterValue]] = {
     "symmetric": Symmetric(),
     "packed": _Packed(),
     "paired": _Paired(),
+    "floats": _Paired(),
     "halves": _Halves(),
     "matrix": _Matrix(),
 }

@@ -64,10 +64,10 @@ Interior = Literal["general", "specialized"]
 """Whether tiles that meet no border are compiled separately, without what handles it."""
 Scheme = Literal["per_pixel", "march"]
 """Whether a work-item computes each result by itself, or goes down its rows and keeps what they add."""
-Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed", "paired", "halves", "matrix"]
+Stencil = Literal["nine_terms", "unrolled", "symmetric", "packed", "paired", "floats", "halves", "matrix"]
 """How the mask is applied: a loop over its nine weights, the same written out, by its symmetry, so in packed
-sums of 16 bits, so with two such sums in a word of 32 bits, so with the two in half precision, or by the
-tensor cores.
+sums of 16 bits, so with two such sums in a word of 32 bits, so with results saturated in single precision,
+so with the two in half precision, or by the tensor cores.
 """
 LoadOrder = Literal["compiler", "fenced"]
 """Whether the compiler decides when a filter's rows are loaded, or a fence keeps all loads in front of the

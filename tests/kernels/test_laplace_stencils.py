@@ -30,9 +30,9 @@ from tests.support.laplace import IMAGE, check, edge_sizes, problem_of
             "pixels": ("global", "shuffle", "aligned"),
             "dialect": ("vendor", "portable"),
             "scheme": ("march", "per_pixel"),
-            "stencil": ("paired", "halves", "matrix"),
+            "stencil": ("paired", "floats", "halves", "matrix"),
         },
-        lambda point: point["stencil"] == "paired" or point["dialect"] == "vendor",
+        lambda point: point["stencil"] in ("paired", "floats") or point["dialect"] == "vendor",
     ),
     ids=spelled,
 )
@@ -49,7 +49,7 @@ def test_pairs_of_sums(own_backend: Backend, point: Point) -> None:
         check(own_backend, problem, variant, problem.make_source(seed=columns))
 
 
-@pytest.mark.parametrize("stencil", ["paired", "halves", "matrix"])
+@pytest.mark.parametrize("stencil", ["paired", "floats", "halves", "matrix"])
 @pytest.mark.parametrize("mask", ["eight_negated", "diagonal"])
 @pytest.mark.parametrize("channels", [1, 3, 4])
 def test_pairs_at_the_corners_of_a_constant_border(

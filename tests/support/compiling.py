@@ -71,7 +71,7 @@ BESIDE: dict[str, Any] = {
     "output": ("laplacian",),
     "pixels": ("shuffle", "aligned", "async_tile"),
     "border_code": ("mapped",),
-    "stencil": ("symmetric", "paired", "halves", "matrix"),
+    "stencil": ("symmetric", "paired", "floats", "halves", "matrix"),
     "mask_memory": ("inline",),
     "cache_hint": ("none",),
     "dialect": ("vendor",),

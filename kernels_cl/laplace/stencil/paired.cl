@@ -1,11 +1,5 @@
 // By the mask's symmetry, as `symmetric`, with two sums in a word of 32 bits, which one instruction adds or multiplies:
-// sums of bytes fit 16 bits.
-
-#define AS_SUM(weight) ((uint)weight)
-
-// A negative lower sum borrows 1 from the upper one; results begin with this, so that no sum ends negative.
-#define BIAS 0x4000
-#define CENTRE_TERM(weight, own) (AS_SUM(weight) * (own) + BIAS * 0x00010001u)
+// sums of bytes fit 16 bits. Here is how these become results.
 
 inline results_t results_of_sums(sums_t sums) {
   operand_t pairs;
