@@ -46,6 +46,7 @@ class DeviceInfo:
     ``shuffles``: a kernel can move values between the work-items of a sub-group without local memory.
     ``max_texels``: of an image over a buffer, 0 where there are none.
     ``image_sides``: the most texels across and down an image of two dimensions, 0 where there are none.
+    ``image_row_bytes``: of an image over memory, the most from the start of a row to that of the next.
     ``atomics64``: it can add, compare and exchange 64-bit integers of global memory at once.
     ``nontemporal``: its compiler has functions for loads and stores that the caches give up first.
     ``vector_elements``: of the widest vectors that its compiler knows; OpenCL C's have 16.
@@ -76,6 +77,7 @@ class DeviceInfo:
     shuffles: bool = False
     max_texels: int = 0
     image_sides: tuple[int, int] = (0, 0)
+    image_row_bytes: int = 0
     atomics64: bool = False
     queues: tuple[str, ...] = ("in_order",)
     vector_elements: int = 16

@@ -61,6 +61,7 @@ class PycudaBackend(NvidiaBackend):
             "sub_group_width": device.warp_size,
             "max_texels": device.maximum_texture1d_linear_width,
             "image_sides": (device.maximum_texture2d_linear_width, device.maximum_texture2d_linear_height),
+            "image_row_bytes": device.maximum_texture2d_linear_pitch,
         }
         return device_info(
             cls.name,

@@ -58,6 +58,8 @@ class _Image2d(FilterValue):
             yield "the device has no images of two dimensions"
         elif image.width > across or image.height > down:
             yield f"{image.width}x{image.height} texels are over the device's limit of {across}x{down}"
+        elif 0 < device.image_row_bytes < image.pitch_bytes:
+            yield f"rows of {image.pitch_bytes} bytes are over the device's limit of {device.image_row_bytes}"
 
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
         image = self._image(problem)

@@ -135,6 +135,15 @@ def test_a_device_without_images_says_so() -> None:
     assert found == ["pixels image2d: the device has no images of two dimensions"]
 
 
+@pytest.mark.parametrize(
+    ("most", "why"), [(0, ""), (256, ""), (255, "rows of 256 bytes are over the device's limit of 255")]
+)
+def test_an_image_whose_rows_are_too_far_apart_says_so(most: int, why: str) -> None:
+    variant = LaplaceVariant(pixels="image2d", border_code="select")
+    found = violations(variant, replace(IMAGE, channels=3), replace(GPU, image_row_bytes=most))
+    assert found == ([f"pixels image2d: {why}"] if why else [])
+
+
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.parametrize(("dtype", "channels"), [("uint8", 4), ("uint16", 1), ("int16", 3), ("float32", 4)])
 def test_images(own_backend: Backend, dtype: str, channels: int, border: str) -> None:

@@ -41,6 +41,7 @@ NVIDIA = device_info(
         "sub_group_width": 32,
         "max_texels": 2**27,
         "image_sides": (2**17, 65000),
+        "image_row_bytes": 2**21 - 2**5,
     },
 )
 
