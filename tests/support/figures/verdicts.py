@@ -269,7 +269,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "Our kernels are faster than CuPy, CUB, NPP and PyTorch in each of the {} cases that a library has",
+        "Our kernels are faster than all of these libraries in each of the {} cases that one has",
         ahead,
     ),
     (
