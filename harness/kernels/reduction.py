@@ -70,5 +70,6 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "SUB_GROUP_WIDTH": max(1, device.sub_group_width),
         "SCRATCH_PARTIALS": TREES[variant.tree].scratch_partials(variant, device),
         "USES_REDUX": int(TREES[variant.tree].uses_redux(problem, device)),
+        "USES_LOCAL_WORDS": int(TREES[variant.tree].uses_words),
         "ATOMIC_BITS": FINISHES[variant.finish].atomic_bits(problem),
     }

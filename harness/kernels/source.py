@@ -40,6 +40,7 @@ MACROS: Final[Mapping[str, str]] = {
     "SUB_GROUP_WIDTH": "work-items of a sub-group; 1 where that is not known",
     "SCRATCH_PARTIALS": "partial results that a group keeps in local memory",
     "USES_REDUX": "1 where instructions combine a sub-group's words, else 0",
+    "USES_LOCAL_WORDS": "1 where atomics combine a group's partial results in local memory, else 0",
     "ATOMIC_BITS": "32 or 64: of the widest field that atomics combine; 0 where none does",
     "VALUE": "the type in which a filter's sums are computed",
     "SATURATES": "1 where results are saturated, else 0",

@@ -76,11 +76,12 @@ STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image
 
 
 class Tree(Value):
-    """Local memory holds the partial results of all work-items. ``shared``: files that it needs beside its
-    own, which other kinds of kernels have, too.
+    """Local memory holds the partial results of all work-items. ``shared``: files that it needs before those
+    of the operation. ``uses_words``: whether it holds words in their place, which atomics combine.
     """
 
     shared: tuple[str, ...] = ()
+    uses_words = False
 
     def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
         """Partial results that a group keeps in local memory."""
@@ -107,8 +108,27 @@ class _SubGroup(Tree):
         return device.compute_capability >= REDUX_CAPABILITY and has_instructions(problem)
 
 
+class _LocalAtomics(Tree):
+    """Atomics combine them in words of local memory: values of 32 bits, and sums of integers in parts."""
+
+    shared = ("reduction/local_words",)
+    uses_words = True
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        fields = problem.partial_fields
+        adds = np.add in problem.parts.combine.values()
+        is_wide = not adds and max(problem.partial_dtype[name].itemsize for name in fields) > WORD_BYTES
+        if not has_instructions(problem) or "place" in fields.values() or is_wide:
+            yield f"no atomics on 32 bits combine the partial results of {problem.op} on {problem.dtype}"
+
+    def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:
+        # The three words of a sum are no more than three partial results of any kind.
+        return 3
+
+
 TREES: Final[dict[axes.Tree, Tree]] = {
     "sub_group": _SubGroup(),
+    "local_atomics": _LocalAtomics(),
     # Half as many barriers: on an H200 a fifth faster than sequential (reports/examples, h200-modern).
     "quad": Tree(),
     "sequential": Tree(),

@@ -34,7 +34,7 @@ CacheHint = Literal["none", "streaming", "streaming_stores", "resident", "window
 """What the caches are told: nothing, to give up first what is loaded and stored, to give up first what is
 stored alone, or to keep a part of the source and give up the rest first: by each load, or by the stream.
 """
-Tree = Literal["naive", "sequential", "half_store", "unrolled", "quad", "sub_group"]
+Tree = Literal["naive", "sequential", "half_store", "unrolled", "quad", "local_atomics", "sub_group"]
 """How a work-group reduces the partial results of its work-items."""
 Compare = Literal["operator", "builtin"]
 """How the lesser of two is found."""

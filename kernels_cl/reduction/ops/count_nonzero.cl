@@ -34,3 +34,20 @@ inline void combine_into(__global partial_t *memory, partial_t partial) {
   add_into(&memory->count, partial.count);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+inline void empty_words(__local uint *words) {
+  empty_sum(words);
+}
+
+inline void combine_into_words(__local uint *words, partial_t partial) {
+  add_into_words(words, partial.count);
+}
+
+inline partial_t partial_of_words(const __local uint *words) {
+  partial_t partial;
+  partial.count = sum_of_words(words);
+  return partial;
+}
+#endif

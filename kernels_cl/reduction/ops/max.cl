@@ -34,3 +34,20 @@ inline void combine_into(__global partial_t *memory, partial_t partial) {
   max_into(&memory->highest, partial.highest);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+inline void empty_words(__local uint *words) {
+  words[0] = GREATEST_AT_FIRST;
+}
+
+inline void combine_into_words(__local uint *words, partial_t partial) {
+  GREATER_INTO(words, partial.highest);
+}
+
+inline partial_t partial_of_words(const __local uint *words) {
+  partial_t partial;
+  partial.highest = value_of(words[0], partial.highest);
+  return partial;
+}
+#endif

@@ -34,3 +34,20 @@ inline void combine_into(__global partial_t *memory, partial_t partial) {
   min_into(&memory->lowest, partial.lowest);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+inline void empty_words(__local uint *words) {
+  words[0] = LEAST_AT_FIRST;
+}
+
+inline void combine_into_words(__local uint *words, partial_t partial) {
+  LESSER_INTO(words, partial.lowest);
+}
+
+inline partial_t partial_of_words(const __local uint *words) {
+  partial_t partial;
+  partial.lowest = value_of(words[0], partial.lowest);
+  return partial;
+}
+#endif

@@ -38,3 +38,23 @@ inline void combine_into(__global partial_t *memory, partial_t partial) {
   max_into(&memory->highest, partial.highest);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+inline void empty_words(__local uint *words) {
+  words[0] = LEAST_AT_FIRST;
+  words[1] = GREATEST_AT_FIRST;
+}
+
+inline void combine_into_words(__local uint *words, partial_t partial) {
+  LESSER_INTO(words, partial.lowest);
+  GREATER_INTO(words + 1, partial.highest);
+}
+
+inline partial_t partial_of_words(const __local uint *words) {
+  partial_t partial;
+  partial.lowest = value_of(words[0], partial.lowest);
+  partial.highest = value_of(words[1], partial.highest);
+  return partial;
+}
+#endif

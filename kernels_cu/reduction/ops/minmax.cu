@@ -38,3 +38,23 @@ __device__ inline void combine_into(partial_t *memory, partial_t partial) {
   max_into(&memory->highest, partial.highest);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+__device__ inline void empty_words(uint *words) {
+  words[0] = LEAST_AT_FIRST;
+  words[1] = GREATEST_AT_FIRST;
+}
+
+__device__ inline void combine_into_words(uint *words, partial_t partial) {
+  LESSER_INTO(words, partial.lowest);
+  GREATER_INTO(words + 1, partial.highest);
+}
+
+__device__ inline partial_t partial_of_words(const uint *words) {
+  partial_t partial;
+  partial.lowest = value_of(words[0], partial.lowest);
+  partial.highest = value_of(words[1], partial.highest);
+  return partial;
+}
+#endif

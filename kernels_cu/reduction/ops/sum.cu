@@ -34,3 +34,20 @@ __device__ inline void combine_into(partial_t *memory, partial_t partial) {
   add_into((ulong *)&memory->total, (ulong)partial.total);
 }
 #endif
+
+#if USES_LOCAL_WORDS
+// Words of local memory that hold no partial result yet, one combined into them, and what they hold.
+__device__ inline void empty_words(uint *words) {
+  empty_sum(words);
+}
+
+__device__ inline void combine_into_words(uint *words, partial_t partial) {
+  add_into_words(words, (ulong)partial.total);
+}
+
+__device__ inline partial_t partial_of_words(const uint *words) {
+  partial_t partial;
+  partial.total = (TOTAL)sum_of_words(words);
+  return partial;
+}
+#endif
