@@ -21,16 +21,16 @@ inline uint OVERLOADED key_of(float value) {
   return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
-// The value of a key, as the type of `like`.
-inline uint OVERLOADED value_of(uint key, uint like) {
+// The value of a key, of the type of `zero`.
+inline uint OVERLOADED value_of(uint key, uint zero) {
   return key;
 }
 
-inline int OVERLOADED value_of(uint key, int like) {
+inline int OVERLOADED value_of(uint key, int zero) {
   return key ^ 0x80000000u;
 }
 
-inline float OVERLOADED value_of(uint key, float like) {
+inline float OVERLOADED value_of(uint key, float zero) {
   union {
     float value;
     uint bits;

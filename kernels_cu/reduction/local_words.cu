@@ -21,16 +21,16 @@ __device__ inline uint OVERLOADED key_of(float value) {
   return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
-// The value of a key, as the type of `like`.
-__device__ inline uint OVERLOADED value_of(uint key, uint like) {
+// The value of a key, of the type of `zero`.
+__device__ inline uint OVERLOADED value_of(uint key, uint zero) {
   return key;
 }
 
-__device__ inline int OVERLOADED value_of(uint key, int like) {
+__device__ inline int OVERLOADED value_of(uint key, int zero) {
   return key ^ 0x80000000u;
 }
 
-__device__ inline float OVERLOADED value_of(uint key, float like) {
+__device__ inline float OVERLOADED value_of(uint key, float zero) {
   union {
     float value;
     uint bits;

@@ -47,7 +47,7 @@ inline void combine_into_words(__local uint *words, partial_t partial) {
 
 inline partial_t partial_of_words(const __local uint *words) {
   partial_t partial;
-  partial.highest = value_of(words[0], partial.highest);
+  partial.highest = value_of(words[0], (KEPT)0);
   return partial;
 }
 #endif

@@ -53,8 +53,8 @@ inline void combine_into_words(__local uint *words, partial_t partial) {
 
 inline partial_t partial_of_words(const __local uint *words) {
   partial_t partial;
-  partial.lowest = value_of(words[0], partial.lowest);
-  partial.highest = value_of(words[1], partial.highest);
+  partial.lowest = value_of(words[0], (KEPT)0);
+  partial.highest = value_of(words[1], (KEPT)0);
   return partial;
 }
 #endif

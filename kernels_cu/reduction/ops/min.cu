@@ -47,7 +47,7 @@ __device__ inline void combine_into_words(uint *words, partial_t partial) {
 
 __device__ inline partial_t partial_of_words(const uint *words) {
   partial_t partial;
-  partial.lowest = value_of(words[0], partial.lowest);
+  partial.lowest = value_of(words[0], (KEPT)0);
   return partial;
 }
 #endif

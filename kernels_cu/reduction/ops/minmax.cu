@@ -53,8 +53,8 @@ __device__ inline void combine_into_words(uint *words, partial_t partial) {
 
 __device__ inline partial_t partial_of_words(const uint *words) {
   partial_t partial;
-  partial.lowest = value_of(words[0], partial.lowest);
-  partial.highest = value_of(words[1], partial.highest);
+  partial.lowest = value_of(words[0], (KEPT)0);
+  partial.highest = value_of(words[1], (KEPT)0);
   return partial;
 }
 #endif
