@@ -19,7 +19,7 @@ from harness.kernels.plan import (
     Source,
     SourceImageBuffer,
 )
-from harness.kernels.values import Value, has_instructions
+from harness.kernels.values import Value, atomic_bits
 from harness.problems import Reduction
 from harness.problems.dtypes import integer_range
 from harness.variants import axes
@@ -164,14 +164,13 @@ class _Flagged(Finish):
 
 class _ByAtomics(Finish):
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
-        if not has_instructions(problem) or "place" in problem.partial_fields.values():
-            # A place is found by comparing values, unless a key holds both.
+        if not atomic_bits(problem):
             yield f"no atomics combine the partial results of {problem.op} on {problem.dtype}"
         elif self.atomic_bits(problem) == 64 and not device.atomics64:
             yield "the device has no atomics on 64 bits"
 
     def atomic_bits(self, problem: Reduction) -> int:
-        return 8 * max(problem.partial_dtype[name].itemsize for name in problem.partial_fields)
+        return atomic_bits(problem)
 
 
 class _Atomic(_ByAtomics):

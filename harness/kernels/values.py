@@ -48,6 +48,15 @@ def has_instructions(problem: Reduction) -> bool:
     return _INSTRUCTIONS.issuperset(problem.parts.combine.values()) and not problem.adds_floats
 
 
+def atomic_bits(problem: Reduction) -> int:
+    """Bits of the atomics that combine partial results as they are: 32 or 64; 0 where none do."""
+    fields = problem.partial_fields
+    if not has_instructions(problem) or "place" in fields.values():
+        # A place is found by comparing values, unless a key holds both.
+        return 0
+    return 8 * max(problem.partial_dtype[name].itemsize for name in fields)
+
+
 class Value:
     """A value that every device and problem can have."""
 
@@ -115,10 +124,9 @@ class _LocalAtomics(Tree):
     uses_words = True
 
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
-        fields = problem.partial_fields
-        adds = np.add in problem.parts.combine.values()
-        is_wide = not adds and max(problem.partial_dtype[name].itemsize for name in fields) > WORD_BYTES
-        if not has_instructions(problem) or "place" in fields.values() or is_wide:
+        bits = atomic_bits(problem)
+        is_in_parts = np.add in problem.parts.combine.values()
+        if not bits or (bits > 8 * WORD_BYTES and not is_in_parts):
             yield f"no atomics on 32 bits combine the partial results of {problem.op} on {problem.dtype}"
 
     def scratch_partials(self, variant: ReductionVariant, device: DeviceInfo) -> int:

@@ -1,5 +1,5 @@
-// As `paired`, but for the results, which are saturated and joined in single precision: NVIDIA's GPUs have as many
-// instructions for it as for integers beside these, and one that computes saturates to 0 and 1, too.
+// As `paired`, but for the results, which are saturated and joined in single precision: NVIDIA's GPUs execute that
+// beside instructions for integers, and saturate to 0 and 1 at no cost.
 
 // The bits of a sum below those of 2^23 are a float that is 2^23 more than the sum.
 // differs: OpenCL C joins halves of words by vectors, CUDA C++ by an instruction for bytes.
