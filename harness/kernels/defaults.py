@@ -33,7 +33,7 @@ def default_variant(problem: Problem, device: DeviceInfo, dialect: Dialect = "ve
     if isinstance(problem, Reduction):
         return replace(_reduction(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Laplace):
-        return replace(default_filter(problem, device), dialect=dialect)
+        return replace(default_filter(problem, device, dialect), dialect=dialect)
     if isinstance(problem, Bandwidth):
         return replace(_bandwidth(problem, device), dialect=dialect)
     return LaunchVariant()
@@ -65,8 +65,10 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     # sweep-alternating).
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     items_a_unit, wanted = (2048, 512) if is_far else (1024, 256)
-    # Nothing but PTX has more loads issued before the first is waited for (sweep-portable).
-    loads = 2 if itemsize >= WIDE and (is_far or dialect == "portable") else 4
+    # Nothing but PTX has more loads issued before the first is waited for (sweep-portable); of float32 extremes
+    # and counts are faster so all the same (sweep-portable-floats).
+    few_issued = dialect == "portable" and (problem.dtype != "float32" or problem.adds_floats)
+    loads = 2 if itemsize >= WIDE and (is_far or few_issued) else 4
     hint = default_hint(problem, LOAD_BYTES, device)
     if hint == "resident":
         # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
@@ -74,10 +76,17 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     width = LOAD_BYTES // itemsize
     base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
     preferred: dict[str, Any] = {
-        axis: next(name for name, value in rows.items() if not any(value.violations(base, problem, device)))
+        axis: next(
+            name
+            for name, value in rows.items()
+            if value.is_preferred(device) and not any(value.violations(base, problem, device))
+        )
         for axis, rows in VALUES.items()
     }
     finish = FINISHES[preferred["finish"]]
+    if dialect == "portable" and preferred["finish"] == "flagged":
+        # Flags are read by atomics there: half as many are up to 9 % faster (sweep-portable-floats).
+        wanted = max(wanted, 512)
     group_size = min(max(wanted, finish.group_size(problem)), _largest_group(device))
     variant = replace(
         base,

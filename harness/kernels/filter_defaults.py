@@ -20,6 +20,7 @@ from harness.variants.axes import (
     PER_PROBLEM,
     UNBOUNDED,
     CacheHint,
+    Dialect,
     Groups,
     Interior,
     LaplaceVariant,
@@ -64,13 +65,15 @@ _ROWS = 4
 """Rows of a GPU's work-item, but for those of small and of tall images."""
 _EVEN_ROWS = 3
 """Rows where these leave the compute unit that has most to do with fewer rows of them all."""
+_MORE_ROWS, _MORE_ROWS_GROUPS = 5, 6
+"""Rows of OpenCL's work-item where all neighbours weigh; groups a compute unit from which on it has them."""
 _UNEVEN_GROUPS = 3
 """Groups a compute unit from which on it counts little that some units have one more."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
 
 
-def default_filter(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
-    """The variant that ``device`` filters an image in by default."""
+def default_filter(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> LaplaceVariant:
+    """The variant that ``device`` filters an image in by default, of those in a dialect."""
     if device.kind == "cpu":
         # Long strips of wide vectors; a group is only a loop. A processor loads from any address: neighbours
         # are loads of their own, which takes fewer instructions than to move elements between vectors. Sums
@@ -106,7 +109,7 @@ def default_filter(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     groups = _filter_groups(problem, hint, pixels, device)
     variant = LaplaceVariant(
         border_code="mapped",
-        stencil=_stencil(problem, device),
+        stencil=_stencil(problem, device, dialect),
         vector_width=LOAD_BYTES // problem.element.itemsize,
         rows_per_item=_ROWS,
         loads_in_flight=1 if pixels == "async_tile" else _ROWS,
@@ -133,6 +136,8 @@ def default_filter(problem: Laplace, device: DeviceInfo) -> LaplaceVariant:
     )
     variant = replace(variant, load_order=_load_order(problem, variant, device))
     variant = _evened(problem, variant, device)
+    if _gains_by_a_row(problem, variant, device):
+        variant = replace(variant, rows_per_item=_MORE_ROWS, loads_in_flight=_MORE_ROWS)
     if any(PIXELS[variant.pixels].violations(variant, problem, device)):
         # The tile of so tall a group does not fit into local memory.
         return replace(variant, pixels="global")
@@ -181,6 +186,23 @@ def _evened(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> La
     loads = min(variant.loads_in_flight, _EVEN_ROWS)
     evened = replace(variant, rows_per_item=_EVEN_ROWS, loads_in_flight=loads)
     return min(variant, evened, key=lambda each: _most_rows_of_a_unit(problem, each, device))
+
+
+def _gains_by_a_row(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
+    """Whether one row more a work-item is faster, of one channel of bytes.
+
+    In OpenCL on an H200 up to 7 % where all neighbours weigh, at 2560x2560 up to 2.5 %, at 8192x8192 nothing;
+    slower with fewer groups a unit than six. In CUDA and with other masks it is slower as often as faster
+    (reports/examples, sweep-more-rows and sweep-local-atomics-default).
+    """
+    if variant.stencil != "halves" or problem.channels != 1 or api(device) != "OpenCL":
+        return False
+    is_usual = variant.groups == PER_PROBLEM and variant.rows_per_item == _ROWS
+    return (
+        is_usual
+        and all(problem.coefficients)
+        and _groups_a_unit(problem, variant, device) >= _MORE_ROWS_GROUPS
+    )
 
 
 def _most_rows_of_a_unit(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> int:
@@ -296,11 +318,21 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     return "aligned" if itemsize <= _NARROW else "global"
 
 
-def _stencil(problem: Laplace, device: DeviceInfo) -> Stencil:
-    """How sums are computed: of bytes in pairs, and these in half precision where the device can."""
+def _stencil(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> Stencil:
+    """How sums are computed: of bytes in pairs, and these in half precision where the device can.
+
+    Portable text for NVIDIA's GPUs saturates them in single precision, which on an H200 is up to 8 % faster,
+    but for CUDA's where corners alone weigh: these are up to 11 % slower so (reports/examples, sweep-floats).
+    """
     if problem.dtype != "uint8":
         return "symmetric"
-    return "halves" if device.ptx >= HALVES_CAPABILITY else "paired"
+    if device.ptx >= HALVES_CAPABILITY:
+        return "halves"
+    _, edge, _ = problem.coefficients
+    floats_gain = (
+        dialect == "portable" and device.compute_capability and not (api(device) == "CUDA" and edge == 0)
+    )
+    return "floats" if floats_gain else "paired"
 
 
 def _interior(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Interior:
@@ -352,7 +384,8 @@ def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, dev
 
 def _is_in_words(problem: Laplace, device: DeviceInfo) -> bool:
     """Whether a pixel is one word of bytes that are added in half precision: 72 registers are enough then."""
-    return _stencil(problem, device) == "halves" and problem.channels == _PIXEL_WORD
+    is_in_halves = problem.dtype == "uint8" and device.ptx >= HALVES_CAPABILITY
+    return is_in_halves and problem.channels == _PIXEL_WORD
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:

@@ -33,6 +33,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         *TREES[variant.tree].shared,
         f"{folder}/compare/{variant.compare}",
         f"{folder}/storage/{variant.storage}",
+        f"{folder}/tracked",
         *((f"{folder}/terms/{problem.parts.term}",) if problem.parts.term else ()),
         *((f"{folder}/redux",) if TREES[variant.tree].uses_redux(problem, device) else ()),
         *((f"{folder}/atomics",) if FINISHES[variant.finish].atomic_bits(problem) else ()),

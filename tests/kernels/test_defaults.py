@@ -14,6 +14,7 @@ from harness.kernels.requirements import violations
 from harness.problems import IMAGE_DTYPES, OPS, Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
+    LaplaceVariant,
     ReductionVariant,
     variant_from_json,
     variant_to_json,
@@ -180,22 +181,22 @@ def test_groups_are_joined_in_their_launch_where_the_device_can(
 
 
 @pytest.mark.parametrize(
-    ("op", "dtype", "lacks", "finish"),
+    ("op", "dtype", "lacks", "tree", "finish"),
     [
-        ("max", "uint8", (), "alternating"),
-        ("sum", "float32", (), "flagged"),
-        ("sum", "float32", ("awaits_groups",), "relaunch"),
-        ("sum", "float32", ("atomics64",), "relaunch"),
+        ("max", "uint8", (), "local_atomics", "alternating"),
+        ("sum", "float32", (), "quad", "flagged"),
+        ("sum", "float32", ("awaits_groups",), "quad", "relaunch"),
+        ("sum", "float32", ("atomics64",), "quad", "relaunch"),
     ],
 )
 def test_a_portable_default_has_what_the_language_has(
-    op: str, dtype: str, lacks: tuple[str, ...], finish: str
+    op: str, dtype: str, lacks: tuple[str, ...], tree: str, finish: str
 ) -> None:
     opencl = replace(H200, portable=PORTABLE_OPENCL, **dict.fromkeys(lacks, False))  # type: ignore[arg-type]
     problem = Reduction(op, dtype, (8192, 8192))
     variant = default_variant(problem, opencl, "portable")
     assert isinstance(variant, ReductionVariant)
-    assert (variant.dialect, variant.tree, variant.finish) == ("portable", "quad", finish)
+    assert (variant.dialect, variant.tree, variant.finish) == ("portable", tree, finish)
     assert variant.cache_hint == "none"
     assert violations(variant, problem, opencl) == []
     assert plan(problem, variant, opencl).macros["COMPUTE_CAPABILITY"] == 0
@@ -203,16 +204,66 @@ def test_a_portable_default_has_what_the_language_has(
 
 
 @pytest.mark.parametrize(
-    ("dtype", "side", "loads"), [("uint8", 2560, 4), ("int16", 2560, 4), ("int32", 2560, 2)]
+    ("op", "dtype", "loads"),
+    [
+        ("sum", "uint8", 4),
+        ("sum", "int16", 4),
+        ("sum", "int32", 2),
+        ("sum", "float32", 2),
+        ("max", "float32", 4),
+        ("max", "float64", 2),
+    ],
 )
-def test_portable_loads_in_flight(dtype: str, side: int, loads: int) -> None:
-    """Of wide elements two, where our own have four."""
+def test_portable_loads_in_flight(op: str, dtype: str, loads: int) -> None:
+    """Of most wide elements two, where our own have four."""
     opencl = replace(H200, portable=PORTABLE_OPENCL)
-    problem = Reduction("sum", dtype, (side, side))
+    problem = Reduction(op, dtype, (1280, 1280))
     own, portable = (default_variant(problem, opencl, dialect) for dialect in ("vendor", "portable"))
     assert isinstance(own, ReductionVariant)
     assert isinstance(portable, ReductionVariant)
     assert (own.loads_in_flight, portable.loads_in_flight) == (4, loads)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "size"),
+    [("sum", "float32", (2, 512)), ("sum", "uint8", (4, 256)), ("max", "int64", (4, 256))],
+)
+def test_portable_flags_are_few(op: str, dtype: str, size: tuple[int, int]) -> None:
+    """Groups of twice the size where atomics would read the flags of the others."""
+    opencl = replace(H200, portable=PORTABLE_OPENCL)
+    variant = default_variant(Reduction(op, dtype, (1280, 1280)), opencl, "portable")
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.groups, variant.group_size) == size
+
+
+def test_groups_combine_by_atomics_where_a_sub_group_does_by_one_instruction() -> None:
+    problem = Reduction("max", "uint8", (1280, 1280))
+    for device, tree in ((H200, "local_atomics"), (GPU, "sub_group")):
+        variant = default_variant(problem, device)
+        assert isinstance(variant, ReductionVariant)
+        assert variant.tree == tree
+
+
+@pytest.mark.parametrize(
+    ("platform", "mask", "stencil"),
+    [
+        ("NVIDIA CUDA", "four", "floats"),
+        ("NVIDIA CUDA", "diagonal", "floats"),
+        ("CUDA", "four", "floats"),
+        ("CUDA", "diagonal", "paired"),
+    ],
+)
+def test_portable_filters_of_bytes_are_saturated_as_floats(platform: str, mask: str, stencil: str) -> None:
+    portable = replace(H200, platform=platform, portable={} if platform == "CUDA" else PORTABLE_OPENCL)
+    problem = Laplace(mask, "reflect_101", "laplacian", "uint8", 2560, 2560)
+    for device, dialect, expected in (
+        (portable, "portable", stencil),
+        (portable, "vendor", "halves"),
+        (replace(portable, compute_capability=0, takes_ptx=False), "portable", "paired"),
+    ):
+        variant = default_variant(problem, device, dialect)  # type: ignore[arg-type]
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.stencil == expected
 
 
 def _needs_float64(problem: Problem) -> bool:

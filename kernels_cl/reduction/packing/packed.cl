@@ -58,7 +58,8 @@ inline uint greater_pair(uint pair, uint kept) {
 }
 #endif
 
-#if COMPUTE_CAPABILITY >= 61
+#define ADDS_UP_WORDS (COMPUTE_CAPABILITY >= 61)
+#if ADDS_UP_WORDS
 #if ELEMENT_BITS == 8
 #define ADD_EACH(sign) "dp4a." sign "32." sign "32 %0, %1, 0x01010101, %0;"
 #else

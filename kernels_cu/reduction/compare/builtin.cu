@@ -2,6 +2,9 @@
 // and fmax would drop it: by the minimum that keeps NaN where there is one; elsewhere by a selection that compilers
 // translate to the processor's own minimum, and a test for NaN.
 
+// On a GPU without that minimum, where the numbers' own is one instruction.
+#define TRACKS_NAN (ELEMENT_IS_FLOAT && ELEMENT_BITS == 32 && COMPUTE_CAPABILITY < 80 && GROUP_SIZE > 1)
+
 #if !ELEMENT_IS_FLOAT
 #define LESSER(x, kept) min(x, kept)
 #define GREATER(x, kept) max(x, kept)

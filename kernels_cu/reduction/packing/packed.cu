@@ -37,6 +37,7 @@ __device__ inline uint greater_pair(uint pair, uint kept) {
 #endif
 }
 
+#define ADDS_UP_WORDS 1
 __device__ inline uint added_unsigned(uint word, uint sum) {
 #if ELEMENT_BITS == 8
   return __dp4a(word, 0x01010101u, sum);

@@ -4,20 +4,23 @@
 
 typedef struct {
   VECTOR_OF(ELEMENT) highest;
+  NAN_TRACKED
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {
   accumulator_t accumulator;
   EACH_COMPONENT COMPONENT(accumulator.highest) = SPLAT(ELEMENT, LOWEST);
+  NO_NAN_YET(accumulator);
   return accumulator;
 }
 
 inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_COMPONENT COMPONENT(accumulator.highest) = GREATER(COMPONENT(vector), COMPONENT(accumulator.highest));
+  EACH_COMPONENT COMPONENT(accumulator.highest) = GREATER_TRACKED(COMPONENT(vector), COMPONENT(accumulator.highest));
+  TRACK_NAN(accumulator, vector);
   return accumulator;
 }
 
 inline partial_t component_partial(accumulator_t accumulator, int at) {
-  const partial_t partial = {COMPONENT_AT(ELEMENT, accumulator.highest, at)};
+  const partial_t partial = {WITH_NAN(accumulator, at, COMPONENT_AT(ELEMENT, accumulator.highest, at))};
   return partial;
 }

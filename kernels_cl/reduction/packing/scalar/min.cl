@@ -4,20 +4,23 @@
 
 typedef struct {
   VECTOR_OF(ELEMENT) lowest;
+  NAN_TRACKED
 } accumulator_t;
 
 inline accumulator_t empty_accumulator(void) {
   accumulator_t accumulator;
   EACH_COMPONENT COMPONENT(accumulator.lowest) = SPLAT(ELEMENT, HIGHEST);
+  NO_NAN_YET(accumulator);
   return accumulator;
 }
 
 inline accumulator_t accumulate(accumulator_t accumulator, VECTOR_OF(ELEMENT) vector, ulong position) {
-  EACH_COMPONENT COMPONENT(accumulator.lowest) = LESSER(COMPONENT(vector), COMPONENT(accumulator.lowest));
+  EACH_COMPONENT COMPONENT(accumulator.lowest) = LESSER_TRACKED(COMPONENT(vector), COMPONENT(accumulator.lowest));
+  TRACK_NAN(accumulator, vector);
   return accumulator;
 }
 
 inline partial_t component_partial(accumulator_t accumulator, int at) {
-  const partial_t partial = {COMPONENT_AT(ELEMENT, accumulator.lowest, at)};
+  const partial_t partial = {WITH_NAN(accumulator, at, COMPONENT_AT(ELEMENT, accumulator.lowest, at))};
   return partial;
 }
