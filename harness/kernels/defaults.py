@@ -65,8 +65,8 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     # sweep-alternating).
     is_far = problem.source_bytes > CACHES_EXCEEDED * device.cache_bytes
     items_a_unit, wanted = (2048, 512) if is_far else (1024, 256)
-    # Nothing but PTX has more loads issued before the first is waited for (sweep-portable). Extremes and counts
-    # of float32 are faster with four all the same (sweep-portable-floats).
+    # Nothing but PTX has more loads issued before the first is waited for (sweep-portable). Extremes and
+    # counts of float32 are faster with four all the same (sweep-portable-floats).
     few_issued = dialect == "portable" and (problem.dtype != "float32" or problem.adds_floats)
     loads = 2 if itemsize >= WIDE and (is_far or few_issued) else 4
     hint = default_hint(problem, LOAD_BYTES, device)
