@@ -11,6 +11,7 @@ import pytest
 from tests.support.figures import (
     Figure,
     aligned,
+    atomics,
     caches,
     clocks,
     contexts,
@@ -47,6 +48,7 @@ TOPICS = (
     interior,
     loads,
     rows,
+    atomics,
     aligned,
     tiles,
     h100,

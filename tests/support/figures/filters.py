@@ -302,7 +302,7 @@ ROWS: list[Figure] = [
     (
         RESULTS,
         "| at 8192x8192 uint16 {:.1f} %, with three channels {:.1f} %; bytes and float32 meet it with at "
-        "most {:.1f} % |",
+        "most {:.1f} %; at 4096x4096",
         lambda: [
             *(spread(kind) for kind in ("uint16C1", "uint16C3")),
             max(spread(kind) for kind in ("uint8C1", "uint8C3", "uint8C4", "float32C1")),
@@ -311,7 +311,7 @@ ROWS: list[Figure] = [
     (
         RESULTS,
         "| {} of {} at 8192x8192 in up to {} contexts, {} *ambiguous*; with the kernels before {} in up "
-        "to {}, {} *ambiguous* | met",
+        "to {}, {} *ambiguous*; at 4096x4096",
         lambda: [
             *from_memory(MASKS_RUN)[:2],
             contexts(MASKS_RUN)[1],

@@ -153,7 +153,7 @@ SENTENCES: list[Figure] = [
 ROWS: list[Figure] = [
     (
         RESULTS,
-        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {} | met;",
+        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {} | met but for `quick`",
         lambda: [
             *ambiguous(MAIN),
             *ambiguous("h200-yan2011"),
