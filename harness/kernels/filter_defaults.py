@@ -256,10 +256,11 @@ def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) ->
 def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LoadOrder:
     """Whether a fence keeps the loads of all rows together, which NVIDIA's compilers may else issue late.
 
-    OpenCL's does so where groups take tiles in turn, CUDA's with bytes where corners weigh and all groups run
-    in about one turn: from memory the fence makes these slower. Of three channels and of uint16 neither gains
-    (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads, sweep-interior-small and
-    sweep-three-bounds).
+    OpenCL's does so with bytes where groups take tiles in turn, CUDA's with bytes where corners weigh and all
+    groups run in about one turn: from memory the fence makes these slower. Of three channels and of uint16
+    neither gains (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads,
+    sweep-interior-small and sweep-three-bounds). OpenCL's uint16 in turn is up to 15 % slower than CUDA's with
+    it (h200-filters-4096), and was a tenth faster without (sweep-turns-sizes).
     """
     if not device.ptx or variant.pixels == "async_tile":
         return "compiler"
@@ -267,7 +268,7 @@ def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -
     if problem.element.is_float:
         gains = _fenced_floats_gain(problem, variant, is_cuda=is_cuda)
     elif not is_cuda:
-        gains = in_turn
+        gains = in_turn and problem.element.itemsize == 1
     else:
         *_, corner = problem.coefficients
         # With fewer rows, as small images have, one channel is up to 2 % slower.

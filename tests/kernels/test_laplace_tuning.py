@@ -256,6 +256,7 @@ def test_no_bound_is_told_to_other_devices_or_of_other_kernels() -> None:
         ("uint8", "four", 4, 2304, "fenced", "compiler"),
         ("uint8", "diagonal", 4, 2304, "fenced", "compiler"),
         ("uint16", "diagonal", 1, 1280, "compiler", "compiler"),
+        ("uint16", "four", 1, 3584, "compiler", "compiler"),  # in turn
         ("float32", "four", 1, 8192, "compiler", "fenced"),
         ("float32", "diagonal", 1, 8192, "compiler", "fenced"),
         ("float32", "eight", 1, 1024, "fenced", "fenced"),

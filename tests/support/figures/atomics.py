@@ -117,6 +117,16 @@ def of_two_bytes() -> list[float]:
     return [len(slower), len(where(ratios(ALL_MASKS), type="uint16C1")), least, slower_by(slower)]
 
 
+def without_a_fence() -> list[float]:
+    """What OpenCL and CUDA took for an image of uint16 of nearly that size with tiles in turn and no fence."""
+    rows = where(
+        table("h200-sweep-turns-sizes"),
+        problem="laplacian four reflect_101 uint16C1 4608x3584",
+        variant="mapped w8 rows4 l4 32x4 7/unit streaming",
+    )
+    return [1e6 * float(where(rows, backend=api)["queue"].item()) for api in OWN]
+
+
 def apart_at_4096() -> list[float]:
     """By how many per cent masks, borders and outputs of one kind of image differ, where more than 3."""
     rows = where(table(ALL_MASKS), purpose="compare", backend=OWN, status="ok")
@@ -166,6 +176,7 @@ SENTENCES: list[Figure] = [
         "OpenCL is slower in {} of the {} filters of one channel of uint16 there, by {:.1f} to {:.1f} %",
         of_two_bytes,
     ),
+    (RESULTS, "OpenCL took {:.1f} us and CUDA {:.1f}; so since", without_a_fence),
 ]
 ROWS: list[Figure] = [
     (RESULTS, "; at 4096x4096 {} of {}, and {} faster |", lambda: verdicts()[:3]),
