@@ -259,8 +259,8 @@ def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -
     OpenCL's does so with bytes where groups take tiles in turn, CUDA's with bytes where corners weigh and all
     groups run in about one turn: from memory the fence makes these slower. Of three channels and of uint16
     neither gains (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads,
-    sweep-interior-small and sweep-three-bounds). OpenCL's uint16 in turn is up to 15 % slower than CUDA's with
-    it (h200-filters-4096), and was a tenth faster without (sweep-turns-sizes).
+    sweep-interior-small and sweep-three-bounds). OpenCL's uint16 in turn is up to 15 % slower than CUDA's
+    with it (h200-filters-4096), and was a tenth faster without (sweep-turns-sizes).
     """
     if not device.ptx or variant.pixels == "async_tile":
         return "compiler"

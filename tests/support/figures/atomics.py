@@ -118,7 +118,7 @@ def of_two_bytes() -> list[float]:
 
 
 def without_a_fence() -> list[float]:
-    """What OpenCL and CUDA took for an image of uint16 of nearly that size with tiles in turn and no fence."""
+    """What OpenCL and CUDA took for an image of uint16 of nearly that size, in turn and without a fence."""
     rows = where(
         table("h200-sweep-turns-sizes"),
         problem="laplacian four reflect_101 uint16C1 4608x3584",
