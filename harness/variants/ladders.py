@@ -101,7 +101,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "modern",
-            "from one element a work-item to 16-byte loads in flight, shuffles, packed words and one launch",
+            "from one element a work-item to 16-byte loads in flight, one launch, local atomics and packed words",
             "this harness; the four-way tree is what yan2011 leaves for the future",
             _climb(
                 ReductionVariant(tree="naive"),
@@ -117,6 +117,8 @@ LADDERS: dict[str, Ladder] = {
                 ("finish", "last_group"),
                 ("finish", "flagged"),
                 ("finish", "alternating"),
+                # Not for sums of floats.
+                ("tree", "local_atomics"),
                 # Last, for only 8- and 16-bit integers can take it.
                 ("packing", "packed"),
             ),
