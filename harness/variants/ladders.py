@@ -101,7 +101,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             "modern",
-            "from one element a work-item to 16-byte loads in flight, one launch, local atomics, packed words",
+            "from one element a work-item to loads in flight, one launch, local atomics and packed words",
             "this harness; the four-way tree is what yan2011 leaves for the future",
             _climb(
                 ReductionVariant(tree="naive"),
