@@ -29,7 +29,7 @@ from harness.kernels.targets import AMD, KERNELS
 from harness.problems import Laplace, Problem, Reduction
 from harness.problems.dtypes import DTYPES
 from harness.problems.laplace import Channels, ImageDtypeName
-from harness.variants.axes import Variant
+from harness.variants.axes import LaplaceVariant, Variant
 from tests.support.compiling import BANDWIDTHS, BESIDE, LAPLACES, NVIDIA, REDUCTIONS, cases
 
 CLANG = shutil.which("clang")
@@ -129,9 +129,16 @@ def test_opencl_kernels_compile(target: str, problem: Problem, variant: Variant,
 
 
 def moved_by_default(problem: Problem) -> list[tuple[str, str]]:
-    """What the portable kernel loads from global memory, and what it stores: "ld" or "st", and the type."""
+    """What the portable kernel loads from global memory, and what it stores: "ld" or "st", and the type.
+
+    Of the stencil `floats` Clang splits the stores, which NVIDIA's own compiler does not
+    (reports/examples, h200-portable-ptx.txt): `paired` stands for it.
+    """
     device, options = TARGETS["NVIDIA"]
-    made = plan(problem, default_variant(problem, device, "portable"), device)
+    variant = default_variant(problem, device, "portable")
+    if isinstance(variant, LaplaceVariant) and variant.stencil == "floats":
+        variant = replace(variant, stencil="paired")
+    made = plan(problem, variant, device)
     # All is inlined, as by NVIDIA's compiler.
     inlined = _to_clang("-mllvm", "-inline-threshold=100000")
     ptx = run((CLANG or "", *options, *OPTIONS, *inlined), assemble("cl", made.files, made.macros))
