@@ -191,7 +191,7 @@ def _evened(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> La
 def _gains_by_a_row(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> bool:
     """Whether one row more a work-item is faster, of one channel of bytes.
 
-    In OpenCL on an H200 up to 7 % where all neighbours weigh, at 2560x2560 up to 2.5 %, at 8192x8192 nothing;
+    In OpenCL on an H200 up to 9 % where all neighbours weigh, at 2560x2560 up to 3 %, at 8192x8192 nothing;
     slower with fewer groups a unit than six. In CUDA and with other masks it is slower as often as faster
     (reports/examples, sweep-more-rows and sweep-local-atomics-default).
     """
@@ -327,13 +327,18 @@ def _stencil(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> Stencil:
     """
     if problem.dtype != "uint8":
         return "symmetric"
-    if device.ptx >= HALVES_CAPABILITY:
+    if _adds_halves(problem, device):
         return "halves"
     _, edge, _ = problem.coefficients
     floats_gain = (
         dialect == "portable" and device.compute_capability and not (api(device) == "CUDA" and edge == 0)
     )
     return "floats" if floats_gain else "paired"
+
+
+def _adds_halves(problem: Laplace, device: DeviceInfo) -> bool:
+    """Whether sums of bytes are computed in half precision."""
+    return problem.dtype == "uint8" and device.ptx >= HALVES_CAPABILITY
 
 
 def _interior(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Interior:
@@ -385,8 +390,7 @@ def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, dev
 
 def _is_in_words(problem: Laplace, device: DeviceInfo) -> bool:
     """Whether a pixel is one word of bytes that are added in half precision: 72 registers are enough then."""
-    is_in_halves = problem.dtype == "uint8" and device.ptx >= HALVES_CAPABILITY
-    return is_in_halves and problem.channels == _PIXEL_WORD
+    return _adds_halves(problem, device) and problem.channels == _PIXEL_WORD
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
