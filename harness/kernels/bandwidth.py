@@ -21,7 +21,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     itemsize = problem.element.itemsize
     geometry = (num_groups(problem.size, variant, device),), (variant.group_size,)
     macros: dict[str, str | int] = {
-        **HINTS[variant.cache_hint].macros(problem, device),
+        **HINTS[variant.cache_hint].macros(problem, variant, device),
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * itemsize,

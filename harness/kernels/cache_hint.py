@@ -21,6 +21,7 @@ from harness.kernels.geometry import api
 from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedLaunch, Scalar
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants import axes
+from harness.variants.axes import BY_SIZE, SIXTEENTHS
 
 LEAST_BYTES: Final = 8
 """The shortest load that carries a hint; the kernels do not write shorter ones in PTX."""
@@ -33,15 +34,19 @@ the cache (reports/examples, sweep-hints). A larger part is pushed out by the ca
 RESIDENT_BESIDE_SHARE: Final = 1 / 5
 """The same where as much is written as is read, of sources that the cache cannot keep as a whole
 (reports/examples, sweep-kept)."""
+_COPIED_SHARE: Final = 1 / 6
+"""The same of a copy, times how often its source would fit into the cache: up to a sixth faster than with all
+that fits (reports/examples, sweep-kept-shares and sweep-cache-edge)."""
 STORED_SHARE: Final = 1 / 4
 """The part of the L2 cache from which on a filter's stores are streaming: its result then takes no more of
 the cache than its source leaves (reports/examples, sweep-filter-hints)."""
 STREAMED_SHARE: Final = 7 / 16
 """The part of the L2 cache from which on a filter's loads are streaming, too: then enough of the source stays
 for the next call (reports/examples, sweep-turns-hints)."""
-SIXTEENTHS: Final = 16
 _LEAST_KEPT: Final = 2
 """Sixteenths of a filter's source: with less nothing is gained (sweep-kept)."""
+Hinted = axes.ReductionVariant | axes.LaplaceVariant | axes.BandwidthVariant
+"""The variants with an axis ``cache_hint``."""
 _LINE_BYTES: Final = 128
 """Of the L2 cache of NVIDIA's GPUs."""
 _RELEASE_SIZE: Final = 256
@@ -52,7 +57,10 @@ class Hint:
     """The caches treat what is read and written as they do without being told.
 
     ``file``: the kernel file of its loads and stores, below cache_hint. ``is_loaded_with``: loads carry it.
+    ``keeps``: a part of the source is kept.
     """
+
+    keeps = False
 
     def __init__(self, file: str, is_loaded_with: bool = False) -> None:
         self.file, self.is_loaded_with = file, is_loaded_with
@@ -61,11 +69,11 @@ class Hint:
         """Why ``device`` cannot give this hint with loads of so many bytes; nothing where it can."""
         return iter(())
 
-    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
+    def macros(self, problem: Problem, variant: Hinted, device: DeviceInfo) -> dict[str, str | int]:
         """The macros that its kernel file takes."""
         return {}
 
-    def told(self, plan: KernelPlan, problem: Problem, device: DeviceInfo) -> KernelPlan:
+    def told(self, plan: KernelPlan, problem: Problem, variant: Hinted, device: DeviceInfo) -> KernelPlan:
         """The plan with what the hint asks for beside the kernel."""
         return plan
 
@@ -81,6 +89,8 @@ class _Streaming(Hint):
 
 
 class _Resident(_Streaming):
+    keeps = True
+
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         if device.ptx < RESIDENT_CAPABILITY:
             yield "only PTX for NVIDIA's GPUs of compute capability 8.0 or more keeps a part of a source"
@@ -89,16 +99,16 @@ class _Resident(_Streaming):
         else:
             yield from super().violations(vector_bytes, dtype, device)
 
-    def macros(self, problem: Problem, device: DeviceInfo) -> dict[str, str | int]:
+    def macros(self, problem: Problem, variant: Hinted, device: DeviceInfo) -> dict[str, str | int]:
         # Reductions and copies are faster where the other lines go first, filters where these are left alone
         # (reports/examples, h200-kept-lines.txt).
         return {
-            "KEPT_SIXTEENTHS": _kept(problem, device),
+            "KEPT_SIXTEENTHS": _kept(problem, variant, device),
             "GIVES_UP_OTHERS": int(not isinstance(problem, Laplace)),
         }
 
-    def told(self, plan: KernelPlan, problem: Problem, device: DeviceInfo) -> KernelPlan:
-        if not _kept(problem, device):
+    def told(self, plan: KernelPlan, problem: Problem, variant: Hinted, device: DeviceInfo) -> KernelPlan:
+        if not _kept(problem, variant, device):
             return plan
         # What a launch reads comes first: the source, or what an earlier launch made of it.
         read = dict.fromkeys(launch.arguments[0] for launch in plan.launches)
@@ -108,6 +118,8 @@ class _Resident(_Streaming):
 
 
 class _Window(Hint):
+    keeps = True
+
     def violations(self, vector_bytes: int, dtype: str, device: DeviceInfo) -> Iterator[str]:
         if api(device) != "CUDA":
             yield "only CUDA's streams have a window, OpenCL's queues have none (see resident)"
@@ -116,8 +128,8 @@ class _Window(Hint):
         elif not device.cache_bytes:
             yield "the device does not tell how large its L2 cache is"
 
-    def told(self, plan: KernelPlan, problem: Problem, device: DeviceInfo) -> KernelPlan:
-        return replace(plan, kept=_kept(problem, device) / SIXTEENTHS)
+    def told(self, plan: KernelPlan, problem: Problem, variant: Hinted, device: DeviceInfo) -> KernelPlan:
+        return replace(plan, kept=_kept(problem, variant, device) / SIXTEENTHS)
 
 
 HINTS: Final[dict[axes.CacheHint, Hint]] = {
@@ -148,7 +160,7 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
             hint = "streaming"
         elif problem.source_bytes >= STORED_SHARE * device.cache_bytes:
             hint = "streaming_stores"
-    elif isinstance(problem, Laplace) and _kept(problem, device) >= _LEAST_KEPT:
+    elif isinstance(problem, Laplace) and _kept_by_size(problem, device) >= _LEAST_KEPT:
         hint = "resident"
     return possible_hint(hint, problem, vector_bytes, device)
 
@@ -174,6 +186,15 @@ def kept_sixteenths_beside(source_bytes: int, cache_bytes: int) -> int:
     return int(SIXTEENTHS * RESIDENT_BESIDE_SHARE * cache_bytes / max(1, source_bytes) + 0.5)
 
 
+def kept_sixteenths_of_copy(source_bytes: int, cache_bytes: int) -> int:
+    """The same of a copy, whose other lines are given up first: a larger share of the cache, the smaller the
+    source is, but less than what a filter keeps of one that fits.
+    """
+    fits = cache_bytes / max(1, source_bytes)
+    share = max(RESIDENT_BESIDE_SHARE, _COPIED_SHARE * fits)
+    return min(SIXTEENTHS, int(SIXTEENTHS * share * fits + 0.5))
+
+
 def _release(read: Argument, nbytes: int) -> PlannedLaunch:
     """The launch that has the lines of so many bytes given up."""
     groups = -(-nbytes // (_LINE_BYTES * _RELEASE_SIZE))
@@ -189,8 +210,17 @@ def _nbytes(read: Argument, plan: KernelPlan, problem: Problem) -> int:
     return problem.source_bytes
 
 
-def _kept(problem: Problem, device: DeviceInfo) -> int:
+def _kept(problem: Problem, variant: Hinted, device: DeviceInfo) -> int:
     """Sixteenths of a problem's source that a device's cache is to keep."""
-    writes = isinstance(problem, Laplace) or (isinstance(problem, Bandwidth) and problem.direction == "copy")
-    kept = kept_sixteenths_beside if writes else kept_sixteenths
+    asked = variant.kept_sixteenths
+    return _kept_by_size(problem, device) if asked == BY_SIZE else int(asked)
+
+
+def _kept_by_size(problem: Problem, device: DeviceInfo) -> int:
+    """The same by the rule."""
+    kept = kept_sixteenths
+    if isinstance(problem, Laplace):
+        kept = kept_sixteenths_beside
+    elif isinstance(problem, Bandwidth) and problem.direction == "copy":
+        kept = kept_sixteenths_of_copy
     return kept(problem.source_bytes, device.cache_bytes)

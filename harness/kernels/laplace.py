@@ -87,7 +87,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
     element = problem.element
     centre, edge, corner = problem.coefficients
     return {
-        **HINTS[variant.cache_hint].macros(problem, device),
+        **HINTS[variant.cache_hint].macros(problem, variant, device),
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.devices import DeviceInfo
 from harness.kernels import bandwidth, laplace, reduction
-from harness.kernels.cache_hint import HINTS
+from harness.kernels.cache_hint import HINTS, Hinted
 from harness.kernels.plan import KernelPlan
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.variants.axes import (
@@ -25,8 +25,10 @@ def plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:
         TypeError: if the variant is not of the problem's kind.
     """
     device = device.in_dialect(getattr(variant, "dialect", "vendor"))
-    hint = HINTS[getattr(variant, "cache_hint", "none")]
-    return hint.told(_plan(problem, variant, device), problem, device)
+    told = _plan(problem, variant, device)
+    if isinstance(variant, Hinted):
+        told = HINTS[variant.cache_hint].told(told, problem, variant, device)
+    return told
 
 
 def _plan(problem: Problem, variant: Variant, device: DeviceInfo) -> KernelPlan:

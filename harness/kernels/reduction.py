@@ -49,7 +49,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     element = problem.element
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
     return {
-        **HINTS[variant.cache_hint].macros(problem, device),
+        **HINTS[variant.cache_hint].macros(problem, variant, device),
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
         "STORED": element.stored,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import HINTS
+from harness.kernels.cache_hint import HINTS, Hinted
 from harness.kernels.filter_values import FILTER_VALUES
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import (
@@ -21,6 +21,7 @@ from harness.kernels.occupancy import REGISTERS
 from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
+    BY_SIZE,
     PER_PROBLEM,
     UNBOUNDED,
     BandwidthVariant,
@@ -49,8 +50,6 @@ VALUES: Final[Mapping[str, Mapping[Any, Value]]] = {
     "finish": FINISHES,
 }
 """The axes of a reduction whose values not every device and problem can have."""
-_HINTED = (ReductionVariant, LaplaceVariant, BandwidthVariant)
-"""The variants with an axis ``cache_hint``."""
 MAX_ROW_ELEMENTS = 2**31 - 2**16
 """The Laplace kernels count the elements of a row in int; the rest is room for the last group."""
 MAX_ROWS = MAX_ROW_ELEMENTS
@@ -80,10 +79,16 @@ def _violations(variant: Variant, problem: Problem, device: DeviceInfo) -> list[
         found.append("the device has no float64 arithmetic")
     if too_large := device.too_large(problem.packed_bytes):
         found.append(too_large)
-    if isinstance(variant, _HINTED) and isinstance(problem, (Reduction, Laplace, Bandwidth)):
+    if isinstance(variant, Hinted) and isinstance(problem, (Reduction, Laplace, Bandwidth)):
         vector_bytes = variant.vector_width * problem.element.itemsize
-        reasons = HINTS[variant.cache_hint].violations(vector_bytes, problem.dtype, device)
+        hint = HINTS[variant.cache_hint]
+        reasons = hint.violations(vector_bytes, problem.dtype, device)
         found += [f"cache_hint {variant.cache_hint}: {reason}" for reason in reasons]
+        if variant.kept_sixteenths != BY_SIZE and not hint.keeps:
+            found.append(
+                f"kept_sixteenths {variant.kept_sixteenths}: the cache hint {variant.cache_hint} has no part "
+                "of the source kept"
+            )
     if isinstance(variant, ReductionVariant) and isinstance(problem, Reduction):
         found += _reduction_violations(variant, problem, device)
     if isinstance(variant, BandwidthVariant) and isinstance(problem, Bandwidth):

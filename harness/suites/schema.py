@@ -36,10 +36,12 @@ from harness.problems.laplace import (
 from harness.problems.reduction import OpName
 from harness.variants.axes import (
     AXES,
+    BY_SIZE,
     CacheHint,
     Events,
     Groups,
     GroupSize,
+    Kept,
     Loads,
     Order,
     Stride,
@@ -212,6 +214,7 @@ class Sweep(_Table):
     groups: list[Groups] = _SOME
     group_size: list[GroupSize] = _SOME
     cache_hint: list[CacheHint] = Field(default=["none"], min_length=1)
+    kept_sixteenths: list[Kept] = Field(default=[BY_SIZE], min_length=1)
 
 
 _GPU_SWEEP = Sweep(

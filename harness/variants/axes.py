@@ -20,6 +20,9 @@ MOST_GROUPS: Final = 64
 """The most that the axis ``groups`` has for each compute unit."""
 PER_PROBLEM: Final = "per_problem"
 UNBOUNDED: Final = "unbounded"
+BY_SIZE: Final = "by_size"
+SIXTEENTHS: Final = 16
+"""In how many parts what a cache is to keep of a source is told."""
 BOUNDS: Final = (32, 48, 64, 72, 80, 96, 128)
 """Registers of a work-item with which 16, 10, 8, 7, 6, 5 and 4 groups of 128 fit a compute unit."""
 Order = Literal["in_order", "out_of_order"]
@@ -106,6 +109,8 @@ Groups = Annotated[Whole | Literal["per_problem"], _Values(PER_PROBLEM, *range(1
 """As many work-groups as the problem needs, or this many times the compute units of the device."""
 Registers = Annotated[Whole | Literal["unbounded"], _Values(UNBOUNDED, *BOUNDS)]
 """As many as the compiler finds best for the group's size, or at most so many."""
+Kept = Annotated[Whole | Literal["by_size"], _Values(BY_SIZE, *range(1, SIXTEENTHS + 1))]
+"""As many sixteenths of a source as the rule for its size has the cache keep, or this many."""
 GroupSize = Annotated[Whole, _Values(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)]
 _GroupHeight = Annotated[Whole, _Values(*range(1, 9), 16, 32, 64, 128, 256, 512, 1024)]
 
@@ -131,6 +136,7 @@ class ReductionVariant:
     packing: Packing = "scalar"
     finish: Finish = "relaunch"
     cache_hint: CacheHint = "none"
+    kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
 
 
@@ -161,6 +167,7 @@ class LaplaceVariant:
     most_registers: Registers = UNBOUNDED
     load_order: LoadOrder = "compiler"
     cache_hint: CacheHint = "none"
+    kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
 
 
@@ -175,6 +182,7 @@ class BandwidthVariant:
     groups: Groups = 8
     group_size: GroupSize = 256
     cache_hint: CacheHint = "none"
+    kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
 
 
@@ -260,10 +268,15 @@ def require_variant(variant: object) -> None:
 
 def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order, but for a
-    ``cache_hint`` that gives none, the dialect of vendors, and what is a filter's default.
+    ``cache_hint`` that gives none, what the rule has the cache keep, the dialect of vendors, and what is a
+    filter's default.
     """
-    last = (getattr(variant, axis, "") for axis in ("cache_hint", "dialect"))
-    return " ".join((_label(variant), *(value for value in last if value not in ("", "none", "vendor"))))
+    pieces = [_label(variant)]
+    if isinstance(variant, (ReductionVariant, LaplaceVariant, BandwidthVariant)):
+        kept = f"{variant.kept_sixteenths}/{SIXTEENTHS}"
+        usual = ("none", f"{BY_SIZE}/{SIXTEENTHS}", "vendor")
+        pieces += [piece for piece in (variant.cache_hint, kept, variant.dialect) if piece not in usual]
+    return " ".join(pieces)
 
 
 def _label(variant: Variant) -> str:

@@ -7,7 +7,12 @@ from dataclasses import replace
 import pytest
 
 from harness.devices import PORTABLE_OPENCL, DeviceInfo
-from harness.kernels.cache_hint import RESIDENT_SHARE, kept_sixteenths, kept_sixteenths_beside
+from harness.kernels.cache_hint import (
+    RESIDENT_SHARE,
+    kept_sixteenths,
+    kept_sixteenths_beside,
+    kept_sixteenths_of_copy,
+)
 from harness.kernels.defaults import default_variant
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
@@ -150,6 +155,45 @@ def test_the_part_that_stays_fits_into_the_cache() -> None:
     assert kept_sixteenths(10 * cache, cache) == 0
     for eighths, sixteenths in ((4, 16), (5, 5), (8, 3), (16, 2), (64, 0)):
         assert kept_sixteenths_beside(eighths * cache // 8, cache) == sixteenths
+
+
+def test_a_copy_keeps_the_less_of_its_source_the_larger_that_is() -> None:
+    cache = 60 * 2**20
+    # The best of the sweeps, or as fast, by megabytes (sweep-kept-shares and sweep-cache-edge).
+    best = {23: (15, 16), 26: (13, 16), 29: (11, 15), 34: (8, 10), 38: (6, 9), 42: (5, 6), 50: (3, 5)}
+    for megabytes, (least, most) in best.items():
+        assert least <= kept_sixteenths_of_copy(megabytes * 10**6, cache) <= most
+    kept = [kept_sixteenths_of_copy(size, cache) for size in range(2**20, 2**30, 2**20)]
+    assert kept == sorted(kept, reverse=True)
+    assert (kept[0], kept[-1]) == (16, 0)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "side", "loads", "groups"),
+    [
+        ("max", "uint8", 2560, 2, 8),
+        ("min", "int8", 4096, 2, 8),
+        ("minmax", "uint8", 2560, 4, 4),
+        ("sum", "int8", 2560, 4, 4),
+        ("max", "uint16", 2560, 4, 4),
+        # From memory nobody has swept it.
+        ("max", "uint8", 8192, 4, 4),
+    ],
+)
+def test_portable_extremes_of_bytes_have_twice_the_groups_in_opencl(
+    op: str, dtype: str, side: int, loads: int, groups: int
+) -> None:
+    problem = Reduction(op, dtype, (side, side))
+    variant = default_variant(problem, H200, "portable")
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.loads_in_flight, variant.groups, variant.group_size) == (loads, groups, 256)
+    for other in (
+        default_variant(problem, H200),
+        default_variant(problem, replace(H200, platform="CUDA"), "portable"),
+        default_variant(problem, replace(H200, compute_capability=0), "portable"),
+    ):
+        assert isinstance(other, ReductionVariant)
+        assert other.loads_in_flight == 4
 
 
 @pytest.mark.parametrize(

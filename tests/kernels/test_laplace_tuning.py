@@ -288,6 +288,29 @@ def test_loads_are_fenced_where_compilers_would_issue_them_late(
 
 
 @pytest.mark.parametrize(
+    ("mask", "side", "opencl", "cuda"),
+    [
+        ("four", 4096, "unbounded", 72),
+        ("diagonal", 4096, "unbounded", "unbounded"),
+        ("eight", 4096, 72, "unbounded"),
+        # Loads do not stream, or there is a group for each tile.
+        ("eight", 3584, "unbounded", "unbounded"),
+        ("eight", 8192, "unbounded", "unbounded"),
+    ],
+)
+def test_uint16_in_turn_has_a_bound_on_registers_where_loads_stream(
+    mask: MaskName, side: int, opencl: int | str, cuda: int | str
+) -> None:
+    for dtype in ("uint16", "float32"):
+        problem = Laplace(mask, "wrap", "laplacian", dtype, side, side)
+        for device, bound in ((H200, opencl), (replace(H200, platform="CUDA"), cuda)):
+            variant = default_variant(problem, device)
+            assert isinstance(variant, LaplaceVariant)
+            assert variant.most_registers == (bound if dtype == "uint16" else "unbounded")
+            assert violations(variant, problem, device) == []
+
+
+@pytest.mark.parametrize(
     ("mask", "megabytes", "groups"), [("four", 50, 7), ("diagonal", 50, "per_problem"), ("diagonal", 60, 7)]
 )
 def test_opencls_four_channels_take_turns_where_they_gain(

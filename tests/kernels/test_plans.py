@@ -33,6 +33,7 @@ from harness.problems import (
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
     AXES,
+    BY_SIZE,
     PER_PROBLEM,
     BandwidthVariant,
     CacheHint,
@@ -45,6 +46,7 @@ from harness.variants.axes import (
 )
 from tests.support.checks import Point, pairwise
 from tests.support.machines import CPU, GPU
+from tests.support.samples import axes_of
 
 ROOT = Path(__file__).parents[2]
 DIALECTS: tuple[Dialect, ...] = ("cl", "cu")
@@ -79,20 +81,19 @@ def _violations(problem: Problem, variant: Variant) -> list[str]:
 def samples() -> list[tuple[Problem, Variant]]:
     """Problems and variants such that each pair of values of two axes is in one of them."""
     found: list[tuple[Problem, Variant]] = []
-    reductions = {"op": list(OPS), "dtype": list(DTYPES), "size": SIZES, **AXES["reduction"]}
+    reductions = {"op": list(OPS), "dtype": list(DTYPES), "size": SIZES, **axes_of("reduction")}
     found += [
         reduction_of(point)
         for point in pairwise(reductions, lambda point: not _violations(*reduction_of(point)))
     ]
     axes = {"mask": list(MASKS), "border": BORDERS, "output": OUTPUTS, "dtype": IMAGE_DTYPES}
     sizes = {"channels": (1, 3, 4), "height": (1, 17, 8192), "width": (1, 33, 8192)}
-    filters = {**axes, **sizes, **AXES["laplace"]}
+    filters = {**axes, **sizes, **axes_of("laplace")}
     found += [
         laplace_of(point) for point in pairwise(filters, lambda point: not _violations(*laplace_of(point)))
     ]
-    for point in pairwise(
-        {"direction": DIRECTIONS, "dtype": list(DTYPES), "size": SIZES, **AXES["bandwidth"]}
-    ):
+    copies = axes_of("bandwidth", kept_sixteenths=(BY_SIZE, 5, 16))
+    for point in pairwise({"direction": DIRECTIONS, "dtype": list(DTYPES), "size": SIZES, **copies}):
         parameters, variant = point_of("bandwidth", point)
         found.append((Bandwidth(**parameters), variant))
     runnable = [(problem, variant) for problem, variant in found if not _violations(problem, variant)]
@@ -311,6 +312,8 @@ def test_only_a_window_is_told_to_the_stream_and_to_no_load(
         (3, filtered, LaplaceVariant(vector_width=16, border_code="padded")),
         (8, read, BandwidthVariant(vector_width=16)),
         (3, copied, BandwidthVariant(vector_width=16)),
+        # Of 32 MiB it holds all, but a copy is faster with nine.
+        (9, Bandwidth("copy", "uint8", 2**25), BandwidthVariant(vector_width=16)),
     ]
     for sixteenths, problem, variant in of_kind:
         hinted, plain = (plan(problem, replace(variant, cache_hint=each), device) for each in (hint, "none"))
@@ -323,3 +326,22 @@ def test_only_a_window_is_told_to_the_stream_and_to_no_load(
             assert replace(hinted, kept=0.0) == plain
         else:
             assert f"cache_hint/{hint}" in hinted.files
+
+
+def test_what_is_kept_can_be_asked_for_in_place_of_the_rules_part() -> None:
+    device = replace(GPU, platform="CUDA", compute_capability=90, cache_bytes=60 * 2**20)
+    of_kind: list[tuple[Problem, ReductionVariant | LaplaceVariant | BandwidthVariant]] = [
+        (Reduction("max", "uint8", (8192, 8192)), ReductionVariant(vector_width=16)),
+        (Laplace("four", "wrap", "laplacian", "uint8", 8192, 8192), LaplaceVariant(vector_width=16)),
+        (Bandwidth("copy", "uint8", 2**26), BandwidthVariant(vector_width=16)),
+    ]
+    for problem, plain in of_kind:
+        for sixteenths in (1, 16):
+            asked = replace(plain, cache_hint="resident", kept_sixteenths=sixteenths)
+            assert violations(asked, problem, device) == []
+            assert plan(problem, asked, device).macros["KEPT_SIXTEENTHS"] == sixteenths
+            assert plan(problem, replace(asked, cache_hint="window"), device).kept == sixteenths / 16
+            reason = "the cache hint streaming has no part of the source kept"
+            assert violations(replace(asked, cache_hint="streaming"), problem, device) == [
+                f"kept_sixteenths {sixteenths}: {reason}"
+            ]

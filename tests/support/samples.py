@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from harness.kernels.cache_hint import HINTS
 from harness.kernels.requirements import OPENCL_ELEMENTS, violations
 from harness.kernels.targets import KERNELS
 from harness.kernels.values import TEXEL
@@ -12,6 +13,7 @@ from harness.problems import BORDERS, DIRECTIONS, IMAGE_DTYPES, MASKS, OUTPUTS, 
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
     AXES,
+    BY_SIZE,
     PER_PROBLEM,
     UNBOUNDED,
     BorderCode,
@@ -31,8 +33,10 @@ FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
 
 
 def axes_of(kind: str, **fewer: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
-    """The axes of a kind of variant, some with fewer values."""
-    return {**AXES[kind], **fewer}
+    """The axes of a kind of variant, some with fewer values. What a cache keeps is a number in one code: the
+    rule's, but for copies and reads.
+    """
+    return {**AXES[kind], "kept_sixteenths": (BY_SIZE,), **fewer}
 
 
 def variant_of(kind: str, point: Point) -> Variant:
@@ -110,8 +114,14 @@ BANDWIDTHS = pairwise(
     {
         "direction": DIRECTIONS,
         "dtype": ("uint8", "int16", "float32", "float64"),
-        **axes_of("bandwidth", groups=FEW_GROUPS, group_size=(1, 8, 256, 1024)),
-    }
+        **axes_of(
+            "bandwidth",
+            groups=FEW_GROUPS,
+            group_size=(1, 8, 256, 1024),
+            kept_sixteenths=(BY_SIZE, 5, 16),
+        ),
+    },
+    lambda point: point["kept_sixteenths"] == BY_SIZE or HINTS[point["cache_hint"]].keeps,
 )
 
 _TURNS: tuple[tuple[BorderCode, Pixels, Scheme, Stencil, int], ...] = (

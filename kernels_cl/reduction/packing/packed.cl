@@ -75,17 +75,6 @@ inline int added_signed(uint word, int sum) {
   asm(ADD_EACH("s") : "+r"(sum) : "r"(word));
   return sum;
 }
-#elif COMPARES_WORDS && ELEMENT_BITS == 8
-// Two sums of two bytes each, which the upper half of a product adds up.
-inline uint added_unsigned(uint word, uint sum) {
-  const uint pairs = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
-  return sum + ((pairs * 0x00010001u) >> 16);
-}
-
-// Bytes are unsigned with 128 added to each.
-inline int added_signed(uint word, int sum) {
-  return (int)added_unsigned(word ^ 0x80808080u, (uint)sum - 512u);
-}
 #elif ELEMENT_BITS == 8
 inline uint added_unsigned(uint word, uint sum) {
   const uchar4 each = as_uchar4(word);
