@@ -35,8 +35,8 @@ RESIDENT_BESIDE_SHARE: Final = 1 / 5
 """The same where as much is written as is read, of sources that the cache cannot keep as a whole
 (reports/examples, sweep-kept)."""
 _COPIED_SHARE: Final = 1 / 6
-"""The same of a copy, times how often its source would fit into the cache: up to a sixth faster than with all
-that fits (reports/examples, sweep-kept-shares and sweep-cache-edge)."""
+"""The same of a copy, times how often its source would fit into the cache: up to a sixth less time than with
+all that fits (reports/examples, sweep-kept-shares and sweep-cache-edge)."""
 STORED_SHARE: Final = 1 / 4
 """The part of the L2 cache from which on a filter's stores are streaming: its result then takes no more of
 the cache than its source leaves (reports/examples, sweep-filter-hints)."""

@@ -115,7 +115,7 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
 def _gains_by_groups(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> bool:
     """Whether twice as many groups with half the loads each are faster: one extreme of bytes in the cache in
     portable OpenCL, up to 5 % on an H200; not two extremes, sums, or wider elements (reports/examples,
-    sweep-cache-edge).
+    sweep-portable-bytes and sweep-cache-edge).
     """
     is_portable = dialect == "portable" and device.compute_capability > 0 and api(device) == "OpenCL"
     is_cached = problem.source_bytes <= device.cache_bytes

@@ -261,8 +261,8 @@ def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) ->
 def _most_registers_of_uint16(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
     """The bound where groups take tiles of uint16 in turn: with it, more of the source is found in the cache.
 
-    On an H200 in OpenCL up to an eighth faster where all neighbours weigh, in CUDA up to a twentieth with
-    plain masks, where loads stream, too; with other masks nothing, or slower (reports/examples,
+    On an H200 OpenCL takes up to an eighth less time so where all neighbours weigh, CUDA up to a twentieth
+    with plain masks, where loads stream, too; with other masks nothing, or more (reports/examples,
     sweep-cache-edge).
     """
     *_, corner = problem.coefficients
@@ -278,8 +278,8 @@ def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -
     OpenCL's does so with bytes where groups take tiles in turn, CUDA's with bytes where corners weigh and all
     groups run in about one turn: from memory the fence makes these slower. Of three channels and of uint16
     neither gains (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads,
-    sweep-interior-small and sweep-three-bounds). OpenCL's uint16 in turn is up to 15 % slower than CUDA's
-    with it (h200-filters-4096), and was a tenth faster without (sweep-turns-sizes).
+    sweep-interior-small and sweep-three-bounds). OpenCL's plain masks of uint16 in turn take
+    up to a fifth longer with it (sweep-fence-uint16).
     """
     if not device.ptx or variant.pixels == "async_tile":
         return "compiler"
