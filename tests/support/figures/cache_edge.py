@@ -93,7 +93,7 @@ SENTENCES: list[Figure] = [
     (
         TUNING,
         "With a bound of 72 registers OpenCL's mask *eight* takes {:.1f} us there, without {:.1f}; CUDA's "
-        "plain mask {:.1f} and {:.1f}",
+        "plain mask takes {:.1f} and {:.1f} us",
         lambda: [*bounded("opencl", "eight", 6), *bounded("cuda", "four", 7)],
     ),
     (
