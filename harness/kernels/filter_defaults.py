@@ -9,25 +9,21 @@ from dataclasses import replace
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import default_hint, kept_sixteenths, possible_hint
 from harness.kernels.filter_pixels import PIXELS
+from harness.kernels.filter_registers import LAST_TURN, ROWS, groups_a_unit, load_order, most_registers
 from harness.kernels.filter_stencils import HALVES_CAPABILITY
 from harness.kernels.geometry import api, laplace_tiles, max_groups_down
-from harness.kernels.occupancy import REGISTERS
-from harness.kernels.widths import CPU_VECTOR_BYTES, LOAD_BYTES, WIDE
+from harness.kernels.widths import CPU_VECTOR_BYTES, LOAD_BYTES, NO_LOAD, PIXEL_WORD, WIDE
 from harness.problems import Laplace
 from harness.variants.axes import (
     AXES,
-    BOUNDS,
     PER_PROBLEM,
     SIXTEENTHS,
-    UNBOUNDED,
     CacheHint,
     Dialect,
     Groups,
     Interior,
     LaplaceVariant,
-    LoadOrder,
     Pixels,
-    Registers,
     Stencil,
     group_items,
 )
@@ -37,10 +33,6 @@ _INTEL = "GenuineIntel"
 """The vendor of a processor, as it names itself."""
 _NARROW = 2
 """Up to this size of an element, in bytes, aligned loads are not too wide."""
-_NO_LOAD = 3
-"""Channels whose pixel is no single load."""
-_PIXEL_WORD = 4
-"""Channels of which a pixel of bytes is one word."""
 _ASYNC_CAPABILITY = 80
 """The first of NVIDIA's GPUs that copy into local memory while work-items go on."""
 _TURNS = 7
@@ -51,25 +43,14 @@ neighbours."""
 _TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 0.535
 """The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn: with
 32 of an H200's 60 MiB they gain, with 27 of an H100's 50 they lose."""
-_ONE_CHANNEL, _THREE_CHANNELS = {"CUDA": 72, "OpenCL": 64}, 72
-"""Registers of an item that filters bytes, where a bound makes for faster code. Of one channel, of three."""
-_STREAMED_UINT16 = 72
-"""The same of one channel of uint16 with streaming loads in turn."""
-_SEVERAL_GROUPS = 2
-"""Groups a compute unit from which on it does so in OpenCL."""
-_GROUP = 128
-"""Work-items of the groups that the next numbers count."""
 _FEW_GROUPS = 4
 """Groups a compute unit from which on code of its own for the interior may be faster."""
-_LAST_TURN, _LAST_TURNS_OF_THREE = range(5, 9), range(6, 12)
-"""Groups a compute unit, rounded down, with which the last of them have much of the device to themselves: as
-many as run at a time with their registers, or a few more. Of one channel, and of three."""
-_ROWS = 4
-"""Rows of a GPU's work-item, but for those of small and of tall images."""
 _EVEN_ROWS = 3
 """Rows where these leave the compute unit that has most to do with fewer rows of them all."""
 _MORE_ROWS, _MORE_ROWS_GROUPS = 5, 6
 """Rows of OpenCL's work-item where all neighbours weigh; groups a compute unit from which on it has them."""
+_LAST_TURNS_OF_THREE = range(6, 12)
+"""LAST_TURN of three channels."""
 _UNEVEN_GROUPS = 3
 """Groups a compute unit from which on it counts little that some units have one more."""
 _MOST_ROWS = max(AXES["laplace"]["rows_per_item"])
@@ -114,8 +95,8 @@ def default_filter(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> La
         border_code="mapped",
         stencil=_stencil(problem, device, dialect),
         vector_width=LOAD_BYTES // problem.element.itemsize,
-        rows_per_item=_ROWS,
-        loads_in_flight=1 if pixels == "async_tile" else _ROWS,
+        rows_per_item=ROWS,
+        loads_in_flight=1 if pixels == "async_tile" else ROWS,
         group_width=32,
         group_height=4,
         pixels=pixels,
@@ -135,9 +116,9 @@ def default_filter(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> La
     variant = replace(
         variant,
         interior=_interior(problem, variant, device),
-        most_registers=_most_registers(problem, variant, device),
+        most_registers=most_registers(problem, variant, device),
     )
-    variant = replace(variant, load_order=_load_order(problem, variant, device))
+    variant = replace(variant, load_order=load_order(problem, variant, device))
     variant = _evened(problem, variant, device)
     if _gains_by_a_row(problem, variant, device):
         variant = replace(variant, rows_per_item=_MORE_ROWS, loads_in_flight=_MORE_ROWS)
@@ -167,11 +148,11 @@ def _has_long_last_turn(problem: Laplace, variant: LaplaceVariant, device: Devic
     """
     if variant.groups != PER_PROBLEM or variant.stencil != "halves":
         return False
-    groups = _groups_a_unit(problem, variant, device)
-    if problem.channels == _NO_LOAD:
+    groups = groups_a_unit(problem, variant, device)
+    if problem.channels == NO_LOAD:
         *_, corner = problem.coefficients
         return variant.pixels == "global" and corner == 0 and groups in _LAST_TURNS_OF_THREE
-    return problem.channels == 1 and all(problem.coefficients) and groups in _LAST_TURN
+    return problem.channels == 1 and all(problem.coefficients) and groups in LAST_TURN
 
 
 def _evened(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LaplaceVariant:
@@ -183,7 +164,7 @@ def _evened(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> La
     larger images neither (reports/examples, sweep-rows and sweep-even-rows).
     """
     few = math.prod(laplace_tiles(problem, variant)) < _UNEVEN_GROUPS * device.compute_units
-    is_usual = variant.groups == PER_PROBLEM and variant.rows_per_item == _ROWS
+    is_usual = variant.groups == PER_PROBLEM and variant.rows_per_item == ROWS
     if not (is_usual and few and problem.element.itemsize <= _NARROW):
         return variant
     loads = min(variant.loads_in_flight, _EVEN_ROWS)
@@ -200,11 +181,11 @@ def _gains_by_a_row(problem: Laplace, variant: LaplaceVariant, device: DeviceInf
     """
     if variant.stencil != "halves" or problem.channels != 1 or api(device) != "OpenCL":
         return False
-    is_usual = variant.groups == PER_PROBLEM and variant.rows_per_item == _ROWS
+    is_usual = variant.groups == PER_PROBLEM and variant.rows_per_item == ROWS
     return (
         is_usual
         and all(problem.coefficients)
-        and _groups_a_unit(problem, variant, device) >= _MORE_ROWS_GROUPS
+        and groups_a_unit(problem, variant, device) >= _MORE_ROWS_GROUPS
     )
 
 
@@ -212,112 +193,6 @@ def _most_rows_of_a_unit(problem: Laplace, variant: LaplaceVariant, device: Devi
     """Rows of the groups of that compute unit which has most of them."""
     groups = math.prod(laplace_tiles(problem, variant))
     return -(-groups // max(1, device.compute_units)) * variant.rows_per_item
-
-
-def _groups_a_unit(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> int:
-    """Groups of the usual size that a compute unit has of an image, rounded down, whatever size they have."""
-    items = math.prod(laplace_tiles(problem, variant)) * group_items(variant)
-    return items // (_GROUP * max(1, device.compute_units))
-
-
-def _most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
-    """The bound on the registers of items that filter bytes, or uint16 in turn; others gain nothing by one.
-
-    With a bound NVIDIA's compilers arrange the loads of a kernel otherwise: of one channel on an H100 up to a
-    tenth faster, in CUDA where all neighbours weigh 1 (but in about one turn, where a fence does more), in
-    OpenCL where they do not all weigh and there are several groups a compute unit; elsewhere slower. Of three
-    channels on an H200 OpenCL's are up to a twelfth faster where corners weigh (sweep-three-bounds). Groups
-    that take tiles in turn should all run at a time: without a bound OpenCL's take too many registers for
-    that, and are up to a third slower (reports/examples, sweep-registers, sweep-registers-sizes,
-    sweep-registers-loads and sweep-hints-2560).
-    """
-    if variant.groups != PER_PROBLEM:
-        items = variant.groups * group_items(variant)
-        bound = _most_registers_of_uint16(problem, variant, device)
-        return _most_registers_in_turn(problem, items, device) if variant.stencil == "halves" else bound
-    if variant.stencil != "halves":
-        return UNBOUNDED
-    _, edge, corner = problem.coefficients
-    if api(device) == "CUDA":
-        in_one_turn = _groups_a_unit(problem, variant, device) in _LAST_TURN
-        gains = problem.channels == 1 and edge == corner == 1 and not in_one_turn
-        return _ONE_CHANNEL["CUDA"] if gains else UNBOUNDED
-    if math.prod(laplace_tiles(problem, variant)) < _SEVERAL_GROUPS * device.compute_units:
-        return UNBOUNDED
-    if problem.channels == _NO_LOAD:
-        return _THREE_CHANNELS if corner else UNBOUNDED
-    return _ONE_CHANNEL["OpenCL"] if problem.channels == 1 and not (edge and corner) else UNBOUNDED
-
-
-def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) -> Registers:
-    """The most registers with which all ``items`` of a compute unit run at a time, where a bound does it."""
-    is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
-    always = problem.channels == _NO_LOAD or (problem.channels == _PIXEL_WORD and not is_cuda)
-    if not always and is_cuda != all_weigh:
-        return UNBOUNDED
-    return max((bound for bound in BOUNDS if bound <= REGISTERS // items), default=UNBOUNDED)
-
-
-def _most_registers_of_uint16(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
-    """The bound where groups take tiles of uint16 in turn: with it, more of the source is found in the cache.
-
-    On an H200 OpenCL takes up to an eighth less time so where all neighbours weigh, CUDA up to a twentieth
-    with plain masks, where loads stream, too; with other masks nothing, or more (reports/examples,
-    sweep-cache-edge).
-    """
-    *_, corner = problem.coefficients
-    gains = corner == 0 if api(device) == "CUDA" else all(problem.coefficients)
-    is_one = problem.dtype == "uint16" and problem.channels == 1
-    is_bound = device.ptx and is_one and gains and variant.cache_hint == "streaming"
-    return _STREAMED_UINT16 if is_bound else UNBOUNDED
-
-
-def _load_order(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> LoadOrder:
-    """Whether a fence keeps the loads of all rows together, which NVIDIA's compilers may else issue late.
-
-    OpenCL's does so with bytes where groups take tiles in turn, CUDA's with bytes where corners weigh and all
-    groups run in about one turn: from memory the fence makes these slower. Of three channels and of uint16
-    neither gains (reports/examples, sweep-load-order, sweep-load-sizes, sweep-registers-loads,
-    sweep-interior-small and sweep-three-bounds). OpenCL's plain masks of uint16 in turn take
-    up to a fifth longer with it (sweep-fence-uint16).
-    """
-    if not device.ptx or variant.pixels == "async_tile":
-        return "compiler"
-    is_cuda, in_turn = api(device) == "CUDA", variant.groups != PER_PROBLEM
-    if problem.element.is_float:
-        gains = _fenced_floats_gain(problem, variant, is_cuda=is_cuda)
-    elif not is_cuda:
-        gains = in_turn and problem.element.itemsize == 1
-    else:
-        *_, corner = problem.coefficients
-        # With fewer rows, as small images have, one channel is up to 2 % slower.
-        few_rows = problem.channels == 1 and variant.rows_per_item < _ROWS
-        gains = (
-            problem.element.itemsize == 1
-            and problem.channels != _NO_LOAD
-            and corner != 0
-            and variant.most_registers == UNBOUNDED
-            and not (in_turn or few_rows)
-            and _groups_a_unit(problem, variant, device) < _LAST_TURN.stop
-        )
-    return "fenced" if gains else "compiler"
-
-
-def _fenced_floats_gain(problem: Laplace, variant: LaplaceVariant, *, is_cuda: bool) -> bool:
-    """Of one channel CUDA's all do, but where loads stream in turn (fence-in-turn), and OpenCL's in turn or
-    where all neighbours weigh; of four both APIs' where corners alone weigh, but not CUDA's in turn.
-    """
-    _, edge, _ = problem.coefficients
-    in_turn = variant.groups != PER_PROBLEM
-    if in_turn and not is_cuda:
-        return True
-    if problem.channels == _PIXEL_WORD:
-        return edge == 0 and not in_turn
-    if problem.channels != 1:
-        return False
-    if is_cuda:
-        return not (in_turn and variant.cache_hint == "streaming")
-    return all(problem.coefficients)
 
 
 def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
@@ -329,7 +204,7 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     registers, but for the border constant, where they are slower (sweep-filter-tiles, h200-filters).
     """
     stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
-    if problem.channels != _NO_LOAD or (stays and hint == "none"):
+    if problem.channels != NO_LOAD or (stays and hint == "none"):
         return "global"
     itemsize = problem.element.itemsize
     copies = device.ptx >= _ASYNC_CAPABILITY and problem.border != "constant"
@@ -372,10 +247,10 @@ def _interior(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> 
     Three channels and four have a bound; of four it is faster where stores alone stream, slower where loads
     do (sweep-hints-2560).
     """
-    if variant.groups == PER_PROBLEM and _groups_a_unit(problem, variant, device) < _FEW_GROUPS:
+    if variant.groups == PER_PROBLEM and groups_a_unit(problem, variant, device) < _FEW_GROUPS:
         return "general"
     gains = problem.border == "constant" or problem.element.itemsize == 1
-    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, _NO_LOAD)
+    fits = api(device) == "CUDA" or problem.border == "constant" or problem.channels in (1, NO_LOAD)
     fits |= _is_in_words(problem, device) and variant.cache_hint == "streaming_stores"
     return "specialized" if gains and (fits or variant.groups == PER_PROBLEM) else "general"
 
@@ -392,7 +267,7 @@ def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: De
     if not in_turn or _takes_many_registers(problem, hint, pixels, device):
         return PER_PROBLEM
     all_weigh = all(problem.coefficients) and not _is_in_words(problem, device)
-    return _TURNS_OF_MORE if all_weigh or problem.channels == _NO_LOAD else _TURNS
+    return _TURNS_OF_MORE if all_weigh or problem.channels == NO_LOAD else _TURNS
 
 
 def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> bool:
@@ -404,12 +279,12 @@ def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, dev
         return problem.element.itemsize == _NARROW
     *_, corner = problem.coefficients
     streams = corner != 0 and hint == "streaming" and api(device) == "OpenCL"
-    return streams and problem.dtype == "uint8" and problem.channels == _PIXEL_WORD
+    return streams and problem.dtype == "uint8" and problem.channels == PIXEL_WORD
 
 
 def _is_in_words(problem: Laplace, device: DeviceInfo) -> bool:
     """Whether a pixel is one word of bytes that are added in half precision: 72 registers are enough then."""
-    return _adds_halves(problem, device) and problem.channels == _PIXEL_WORD
+    return _adds_halves(problem, device) and problem.channels == PIXEL_WORD
 
 
 def _taller(variant: LaplaceVariant, device: DeviceInfo) -> Iterator[LaplaceVariant]:
