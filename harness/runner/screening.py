@@ -21,6 +21,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from harness.devices import DeviceInfo
 from harness.files import replacing
+from harness.kernels.planner import plan
+from harness.kernels.requirements import violations
 from harness.problems import Problem
 from harness.results.record import Case, Record
 from harness.results.sweep import SWEEP, of_this_run, remembered
@@ -75,9 +77,14 @@ class Screening:
             if case.role == "limit":
                 self._candidates.setdefault(_limit(case), []).append(case)
         self._anew = anew
+        devices = list(devices)
         self._paths = {device.key: _path(device) for device in devices} if self._candidates else {}
         kernels = kernels_hash() if self._candidates else ""
-        self._sweeps = {limit: _sweep(cases, kernels) for limit, cases in self._candidates.items()}
+        known = {device.key: device for device in devices}
+        self._sweeps = {
+            limit: _sweep(cases, kernels, known.get(limit.device))
+            for limit, cases in self._candidates.items()
+        }
         former = {} if anew else {key: _read(path) for key, path in self._paths.items()}
         self._remembered = {
             limit: found
@@ -180,9 +187,16 @@ def _limit(case: Case) -> Limit:
     return Limit(case.device_key, case.problem, case.cache)
 
 
-def _sweep(cases: Iterable[Case], kernels: str) -> str:
-    labels = sorted(label(case.variant) for case in cases)
-    return hashlib.sha256(repr((kernels, labels)).encode()).hexdigest()
+def _sweep(cases: Iterable[Case], kernels: str, device: DeviceInfo | None) -> str:
+    """What the candidates were: the kernels' text, and what is made of it for each, by which rules."""
+    made = sorted((label(case.variant), _planned(case, device)) for case in cases)
+    return hashlib.sha256(repr((kernels, made)).encode()).hexdigest()
+
+
+def _planned(case: Case, device: DeviceInfo | None) -> str:
+    if device is None or violations(case.variant, case.problem, device):
+        return ""
+    return repr(plan(case.problem, case.variant, device))
 
 
 def _path(device: DeviceInfo) -> Path:

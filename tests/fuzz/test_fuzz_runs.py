@@ -117,11 +117,14 @@ def whole(original: Record) -> Record:
 def bases() -> dict[str, tuple[Line, ...]]:
     """Runs to mutate: a synthetic one, and one line of each kind of a recorded one."""
     recorded = load_lines(EXAMPLES / "h200-8192x8192.jsonl.xz")
-    some = {_kind(line["case"]): line for line in recorded[1:]}
+    some = {_kind(line): line for line in recorded[1:]}
     return {"synthetic": tuple(run_lines()), "recorded": (recorded[0], *some.values())}
 
 
-def _kind(case: Line) -> tuple[str, ...]:
+def _kind(line: Line) -> tuple[str, ...]:
+    if "case" not in line:
+        return (line["type"],)
+    case = line["case"]
     return case["backend"], case["role"], case["cache"], case["problem"]["kind"]
 
 

@@ -116,7 +116,9 @@ def test_the_next_run_measures_the_fastest_alone(folder: Path) -> None:
     assert [path.suffix for path in folder.iterdir()] == [".json"]
 
 
-@pytest.mark.parametrize("change", ["driver", "name", "compute_units", "kernels", "sweep", "anew", "problem"])
+@pytest.mark.parametrize(
+    "change", ["driver", "name", "compute_units", "kernels", "rule", "sweep", "anew", "problem"]
+)
 def test_what_is_remembered_is_of_one_device_sweep_and_size(
     change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +132,8 @@ def test_what_is_remembered_is_of_one_device_sweep_and_size(
     device = others.get(change, DEVICE)
     if change == "kernels":
         monkeypatch.setattr(screening, "kernels_hash", lambda: "another")
+    elif change == "rule":
+        monkeypatch.setattr(screening, "plan", lambda *of: f"what another rule makes of {of}")
     elif change == "sweep":
         cases = [*cases, replace(cases[0], variant=replace(VARIANTS[0], groups=32))]
     elif change == "problem":
