@@ -178,20 +178,20 @@ def kept_sixteenths(source_bytes: int, cache_bytes: int) -> int:
 
 
 def kept_sixteenths_beside(source_bytes: int, cache_bytes: int) -> int:
-    """The same where as much is written: all where that fits, else as many as come nearest to
-    RESIDENT_BESIDE_SHARE of the cache.
-    """
+    """The same of a filter: all where that fits, else as many as come nearest to RESIDENT_BESIDE_SHARE."""
     if kept_sixteenths(source_bytes, cache_bytes) == SIXTEENTHS:
         return SIXTEENTHS
-    return int(SIXTEENTHS * RESIDENT_BESIDE_SHARE * cache_bytes / max(1, source_bytes) + 0.5)
+    return _nearest(RESIDENT_BESIDE_SHARE, cache_bytes / max(1, source_bytes))
 
 
 def kept_sixteenths_of_copy(source_bytes: int, cache_bytes: int) -> int:
-    """The same of a copy, whose other lines are given up first: a larger share of the cache, the smaller the
-    source is, but less than what a filter keeps of one that fits.
-    """
+    """The same of a copy: of a source smaller than most of the cache a larger share, the smaller it is."""
     fits = cache_bytes / max(1, source_bytes)
-    share = max(RESIDENT_BESIDE_SHARE, _COPIED_SHARE * fits)
+    return _nearest(max(RESIDENT_BESIDE_SHARE, _COPIED_SHARE * fits), fits)
+
+
+def _nearest(share: float, fits: float) -> int:
+    """Sixteenths nearest to this share of a cache, into which the source would fit so many times."""
     return min(SIXTEENTHS, int(SIXTEENTHS * share * fits + 0.5))
 
 

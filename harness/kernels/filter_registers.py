@@ -56,8 +56,7 @@ def most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo
     """
     if variant.groups != PER_PROBLEM:
         items = variant.groups * group_items(variant)
-        bound = _most_registers_of_uint16(problem, variant, device)
-        return _most_registers_in_turn(problem, items, device) if variant.stencil == "halves" else bound
+        return _most_registers_in_turn(problem, variant, items, device)
     if variant.stencil != "halves":
         return UNBOUNDED
     _, edge, corner = problem.coefficients
@@ -72,8 +71,12 @@ def most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo
     return _ONE_CHANNEL["OpenCL"] if problem.channels == 1 and not (edge and corner) else UNBOUNDED
 
 
-def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) -> Registers:
-    """The most registers with which all ``items`` of a compute unit run at a time, where a bound does it."""
+def _most_registers_in_turn(
+    problem: Laplace, variant: LaplaceVariant, items: int, device: DeviceInfo
+) -> Registers:
+    """Of bytes the most with which all ``items`` of a compute unit run at a time, where a bound does it."""
+    if variant.stencil != "halves":
+        return _most_registers_of_uint16(problem, variant, device)
     is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
     always = problem.channels == NO_LOAD or (problem.channels == PIXEL_WORD and not is_cuda)
     if not always and is_cuda != all_weigh:
@@ -82,11 +85,11 @@ def _most_registers_in_turn(problem: Laplace, items: int, device: DeviceInfo) ->
 
 
 def _most_registers_of_uint16(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
-    """The bound where groups take tiles of uint16 in turn: with it, more of the source is found in the cache.
+    """The bound where groups take tiles of uint16 in turn and loads stream, too.
 
-    On an H200 OpenCL takes up to an eighth less time so where all neighbours weigh, CUDA up to a twentieth
-    with plain masks, where loads stream, too; with other masks nothing, or more (reports/examples,
-    sweep-cache-edge).
+    At 4096x4096 an H200 takes an eighth less time so in OpenCL where all neighbours weigh, a twentieth less
+    in CUDA with plain masks; with other masks as much, or more. At 3840x3840 it takes 4 % more and as much
+    less (reports/examples, sweep-cache-edge).
     """
     *_, corner = problem.coefficients
     gains = corner == 0 if api(device) == "CUDA" else all(problem.coefficients)

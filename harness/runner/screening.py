@@ -77,10 +77,9 @@ class Screening:
             if case.role == "limit":
                 self._candidates.setdefault(_limit(case), []).append(case)
         self._anew = anew
-        devices = list(devices)
-        self._paths = {device.key: _path(device) for device in devices} if self._candidates else {}
+        known = {device.key: device for device in devices} if self._candidates else {}
+        self._paths = {key: _path(device) for key, device in known.items()}
         kernels = kernels_hash() if self._candidates else ""
-        known = {device.key: device for device in devices}
         self._sweeps = {
             limit: _sweep(cases, kernels, known.get(limit.device))
             for limit, cases in self._candidates.items()

@@ -158,7 +158,7 @@ def test_the_part_that_stays_fits_into_the_cache() -> None:
 
 
 def test_a_copy_keeps_the_less_of_its_source_the_larger_that_is() -> None:
-    cache = 60 * 2**20
+    cache = H200.cache_bytes
     # The best of the sweeps, or as fast, by megabytes (sweep-kept-shares and sweep-cache-edge).
     best = {23: (15, 16), 26: (13, 16), 29: (11, 15), 34: (8, 10), 38: (6, 9), 42: (5, 6), 50: (3, 5)}
     for megabytes, (least, most) in best.items():

@@ -33,7 +33,6 @@ from harness.problems import (
 from harness.problems.dtypes import DTYPES
 from harness.variants.axes import (
     AXES,
-    BY_SIZE,
     PER_PROBLEM,
     BandwidthVariant,
     CacheHint,
@@ -46,7 +45,7 @@ from harness.variants.axes import (
 )
 from tests.support.checks import Point, pairwise
 from tests.support.machines import CPU, GPU
-from tests.support.samples import axes_of
+from tests.support.samples import FEW_KEPT, axes_of
 
 ROOT = Path(__file__).parents[2]
 DIALECTS: tuple[Dialect, ...] = ("cl", "cu")
@@ -92,7 +91,7 @@ def samples() -> list[tuple[Problem, Variant]]:
     found += [
         laplace_of(point) for point in pairwise(filters, lambda point: not _violations(*laplace_of(point)))
     ]
-    copies = axes_of("bandwidth", kept_sixteenths=(BY_SIZE, 5, 16))
+    copies = axes_of("bandwidth", kept_sixteenths=FEW_KEPT)
     for point in pairwise({"direction": DIRECTIONS, "dtype": list(DTYPES), "size": SIZES, **copies}):
         parameters, variant = point_of("bandwidth", point)
         found.append((Bandwidth(**parameters), variant))

@@ -31,10 +31,12 @@ from tests.support.machines import GPU
 FEW_GROUPS = (PER_PROBLEM, 1, 3, 64)
 """In place of the 65 values of the axis: they are all the same code."""
 
+FEW_KEPT = (BY_SIZE, 5, 16)
+
 
 def axes_of(kind: str, **fewer: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
-    """The axes of a kind of variant, some with fewer values. What a cache keeps is a number in one code: the
-    rule's, but for copies and reads.
+    """The axes of a kind of variant, some with fewer values: of what a cache keeps the rule's part alone, for
+    most hints keep nothing.
     """
     return {**AXES[kind], "kept_sixteenths": (BY_SIZE,), **fewer}
 
@@ -118,7 +120,7 @@ BANDWIDTHS = pairwise(
             "bandwidth",
             groups=FEW_GROUPS,
             group_size=(1, 8, 256, 1024),
-            kept_sixteenths=(BY_SIZE, 5, 16),
+            kept_sixteenths=FEW_KEPT,
         ),
     },
     lambda point: point["kept_sixteenths"] == BY_SIZE or HINTS[point["cache_hint"]].keeps,

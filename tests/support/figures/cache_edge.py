@@ -2,51 +2,38 @@
 
 from __future__ import annotations
 
+import re
+
 from harness.kernels.cache_hint import kept_sixteenths_of_copy
+from harness.variants.axes import SIXTEENTHS
 from tests.support.figures import KERNELS, RESULTS, TUNING, Figure
 from tests.support.figures.atomics import times_as_fast
+from tests.support.machines import H200
 from tests.support.recorded import OWN, ends, table, where
 
 FENCE, SHARES, EDGE = "h200-sweep-fence-uint16", "h200-sweep-kept-shares", "h200-sweep-cache-edge"
 BYTES = "h200-sweep-portable-bytes"
-CACHE_BYTES = 60 * 2**20
-"""What an H200's driver says of the L2 cache."""
 
 
-def kept(run: str, backend: str, source_bytes: int, sixteenths: int) -> float:
-    """What a copy takes with so many sixteenths of its source kept."""
-    rows = where(
-        table(run),
-        kind="bandwidth",
-        backend=backend,
-        source_bytes=source_bytes,
-        variant=f"w4 l4 global 8/unit of 256 resident {sixteenths}/16",
-    )
-    return float(rows["queue"].iloc[0])
-
-
-def copies() -> list[tuple[str, str, int]]:
-    """The runs, APIs and sizes of the copies in both sweeps."""
-    rows = {run: where(table(run), kind="bandwidth") for run in (SHARES, EDGE)}
-    return [
-        (run, api, size) for run, found in rows.items() for api in OWN for size in set(found["source_bytes"])
-    ]
+def copies() -> list[tuple[int, dict[int, float]]]:
+    """The copies in both sweeps, by API: the size of the source, and the times by sixteenths kept."""
+    found: dict[tuple[str, str, int], dict[int, float]] = {}
+    for run in (SHARES, EDGE):
+        for row in where(table(run), kind="bandwidth", backend=list(OWN)).to_dict("records"):
+            sixteenths = int(re.findall(r"resident (\d+)/16$", row["variant"])[0])
+            found.setdefault((run, row["backend"], row["source_bytes"]), {})[sixteenths] = row["queue"]
+    return [(size, times) for (_, _, size), times in found.items()]
 
 
 def by_the_rule() -> list[float]:
     """How many times as fast copies of 29 to 34 MB are with the rule's part kept as with all, and how much
     longer the rule's take than the best, in per cent, at every size.
     """
-    all_that_fits = (
-        kept(run, api, size, 16) / kept(run, api, size, kept_sixteenths_of_copy(size, CACHE_BYTES))
-        for run, api, size in copies()
-        if 29e6 < size < 34e6
-    )
-    most = max(
-        kept(run, api, size, kept_sixteenths_of_copy(size, CACHE_BYTES))
-        / min(kept(run, api, size, sixteenths) for sixteenths in range(10 if run == EDGE else 2, 17))
-        for run, api, size in copies()
-    )
+    rules = [
+        (size, times[kept_sixteenths_of_copy(size, H200.cache_bytes)], times) for size, times in copies()
+    ]
+    all_that_fits = (times[SIXTEENTHS] / rule for size, rule, times in rules if 29e6 < size < 34e6)
+    most = max(rule / min(times.values()) for _, rule, times in rules)
     return [*ends(all_that_fits), 100 * (most - 1)]
 
 
@@ -59,27 +46,20 @@ def fenced() -> tuple[float, float]:
     return ends(gains.values())
 
 
-def bounded(backend: str, mask: str, groups: int) -> list[float]:
-    """What a filter of uint16 takes at 4096x4096 with a bound of 72 registers, and without."""
-    rows = where(table(EDGE), backend=backend, problem=f"laplacian {mask} reflect_101 uint16C1 4096x4096")
+def bounded(backend: str, mask: str, groups: int, side: int) -> list[float]:
+    """What a filter of uint16 takes with a bound of 72 registers, and without."""
+    problem = f"laplacian {mask} reflect_101 uint16C1 {side}x{side}"
+    rows = where(table(EDGE), backend=backend, problem=problem)
     shape = f"mapped w8 rows4 l4 32x4 {groups}/unit"
     variants = (f"{shape} 72 registers streaming", f"{shape} streaming")
     return [1e6 * where(rows, variant=each)["queue"].iloc[0] for each in variants]
 
 
-def extremes_of_bytes() -> tuple[float, float]:
-    """How many times as fast portable OpenCL's are with twice the groups and half the loads."""
-    new, old = "l2 global 8/unit", "l4 global 4/unit"
-    gains = times_as_fast(EDGE, "portable opencl", new, old, type=["uint8", "int8"])
-    assert len(gains) == 6
+def by_groups(run: str, problems: int, **wanted: str | list[str]) -> tuple[float, float]:
+    """How many times as fast so many of portable OpenCL's are with twice the groups and half the loads."""
+    gains = times_as_fast(run, "portable opencl", "l2 global 8/unit", "l4 global 4/unit", **wanted)
+    assert len(gains) == problems
     return ends(gains.values())
-
-
-def other_bytes(op: str) -> tuple[float, float]:
-    """The same of another operation."""
-    return ends(
-        times_as_fast(BYTES, "portable opencl", "l2 global 8/unit", "l4 global 4/unit", op=op).values()
-    )
 
 
 SENTENCES: list[Figure] = [
@@ -94,18 +74,23 @@ SENTENCES: list[Figure] = [
         TUNING,
         "With a bound of 72 registers OpenCL's mask *eight* takes {:.1f} us there, without {:.1f}; CUDA's "
         "plain mask takes {:.1f} and {:.1f} us",
-        lambda: [*bounded("opencl", "eight", 6), *bounded("cuda", "four", 7)],
+        lambda: [*bounded("opencl", "eight", 6, 4096), *bounded("cuda", "four", 7, 4096)],
+    ),
+    (
+        TUNING,
+        "at 3840x3840 these are {:.1f} and {:.1f}, {:.1f} and {:.1f}.",
+        lambda: [*bounded("opencl", "eight", 6, 3840), *bounded("cuda", "four", 7, 3840)],
     ),
     (
         RESULTS,
         "portable extremes of bytes are {:.2f} to {:.2f} times as fast by twice as many groups with half "
         "the loads",
-        extremes_of_bytes,
+        lambda: by_groups(EDGE, 6, type=["uint8", "int8"]),
     ),
     (
         RESULTS,
         "minmax is {:.2f} to {:.2f} times as fast so, and sums are {:.2f} to {:.2f} times",
-        lambda: [*other_bytes("minmax"), *other_bytes("sum")],
+        lambda: [*by_groups(BYTES, 3, op="minmax"), *by_groups(BYTES, 3, op="sum")],
     ),
 ]
 ROWS: list[Figure] = []
