@@ -10,7 +10,7 @@ from harness.results.statistics import geometric_mean
 from tests.support.figures import LIBRARIES, Figure
 from tests.support.figures.h100 import H100, SIDES, filters
 from tests.support.figures.jia2012 import STEPS, step
-from tests.support.figures.studies import all_same, climbed, leads_of_yan2011, of_yan2011, verdicts
+from tests.support.figures.studies import climbed, leads_of_yan2011, of_yan2011, same_at, verdicts
 from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, table, where
 
 JIA, YAN, PCL, MODERN = "h100-jia2012", "h100-yan2011", "h100-pcl", "h100-modern"
@@ -77,11 +77,6 @@ def all_ahead() -> int:
     return len(found)
 
 
-def as_fast(run: str) -> list[float]:
-    """How many comparisons of OpenCL with CUDA a study has, all *same*, and the ends of their ratios."""
-    return [all_same(run), *ends(where(ratios(run), first_backend="opencl")["gross"])]
-
-
 def leads_of_pcl() -> list[float]:
     """How far CUDA is ahead of each library in the study's sums; one verdict beside CUB is *ambiguous*."""
     (open_one,) = where(leads(PCL), not_verdict="faster").itertuples()
@@ -127,7 +122,7 @@ SENTENCES: list[Figure] = [
     (
         H100,
         "all {} comparisons of OpenCL with CUDA are *same*, at {:.3f} to {:.3f} of CUDA's speed. minmax",
-        partial(as_fast, YAN),
+        partial(same_at, YAN),
     ),
     (
         H100,
@@ -145,7 +140,7 @@ SENTENCES: list[Figure] = [
     (
         H100,
         "all {} comparisons of OpenCL with CUDA are *same*, at {:.3f} to {:.3f} of CUDA's speed. CUDA's",
-        partial(as_fast, PCL),
+        partial(same_at, PCL),
     ),
     (
         H100,

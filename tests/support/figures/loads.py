@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tests.support.figures import KERNELS, RESULTS, TUNING, Figure
+from tests.support.figures import KERNELS, TUNING, Figure
 from tests.support.figures.filters import us
-from tests.support.recorded import OWN, ends, table, where
+from tests.support.recorded import ends, table, where
 
 ORDER, SIZES, SMALL = "h200-sweep-load-order", "h200-sweep-load-sizes", "h200-sweep-interior-small"
 REGISTERS, BOUNDS, MEMORY = "h200-sweep-registers-loads", "h200-sweep-three-bounds", "h200-sweep-three-memory"
@@ -136,19 +136,6 @@ SENTENCES: list[Figure] = [
                 "eight",
             ),
             *three_channels(MEMORY, 8192, "mapped w16 rows4 l4 32x4 aligned specialized halves{}", "eight"),
-        ],
-    ),
-    (
-        RESULTS,
-        "the default since, they take OpenCL {:.0f} us and CUDA {:.0f} ([sweep]",
-        lambda: [
-            us(
-                ORDER,
-                api,
-                problem="laplacian diagonal reflect_101 float32C4 8192x8192",
-                variant=f"mapped w4 rows4 l4 32x4{FENCED}",
-            )
-            for api in OWN
         ],
     ),
     (
