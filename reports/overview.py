@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,10 @@ from reports.dataset import ordered_sizes, ordered_types
 from reports.headline import KINDS
 from reports.panels import Mark, forest, legend, ratio_ticks
 from reports.ratios import Comparison
+from reports.svg import in_sight
 
 MARKS = {"same": "=", "faster": "▲", "slower": "▼", "ambiguous": "?"}
 """What stands beside a ratio, for who cannot tell the colours of the verdicts apart."""
-
-_FARTHEST = 2.0
-"""An interval is drawn no farther than so many times outside the ratios: the others are to stay apart."""
 
 _COLUMNS_OF_A_THIRD = 7
 
@@ -65,7 +62,7 @@ def overviews(comparison: Comparison, table: str) -> list[Overview]:
     found = []
     for cache, pairs in comparison.fastest.groupby("cache", sort=False):
         types = ordered_types(pairs["type"])
-        ticks = ratio_ticks(_reach(pairs))
+        ticks = ratio_ticks(in_sight(pairs["gross"], (*pairs["low"], *pairs["high"])))
         heats = [
             _heat(comparison, group, _title(str(kind), size), table, types, ticks)
             for kind, of_kind in pairs.groupby("kind", sort=False)
@@ -91,15 +88,6 @@ def case_key(pair: Any) -> str:
 def link(table: str, key: str) -> str:
     """The address of a case within the page."""
     return f"#{table}?case={write.address(key)}"
-
-
-def _reach(pairs: pd.DataFrame) -> list[float]:
-    points = [float(value) for value in pairs["gross"] if math.isfinite(value)]
-    if not points:
-        return []
-    low, high = min(points) / _FARTHEST, max(points) * _FARTHEST
-    ends = [float(value) for key in ("low", "high") for value in pairs[key] if math.isfinite(value)]
-    return [*points, *(min(high, max(low, end)) for end in ends)]
 
 
 def _heat(

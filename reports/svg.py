@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,9 @@ SENTINEL = "#010203"
 
 DASHES, LINE = "--", "-"
 """The markers of legend entries that are lines."""
+
+_FARTHEST = 2.0
+"""An interval is drawn no farther than so many times outside the points: the others are to stay apart."""
 
 _COLUMNS = 3
 _MANY_PANELS = 12
@@ -138,6 +142,17 @@ class Panels:
                 return
             if columns > 1:
                 legend.remove()
+
+
+def in_sight(points: Iterable[float], ends: Iterable[float]) -> list[float]:
+    """The values that a logarithmic axis shows: all points, and the ends of their intervals as far as that
+    does not make the points one line. What is infinite or no number is left out.
+    """
+    shown = [value for value in points if math.isfinite(value)]
+    if not shown:
+        return []
+    low, high = min(shown) / _FARTHEST, max(shown) * _FARTHEST
+    return [*shown, *(min(high, max(low, end)) for end in ends if math.isfinite(end))]
 
 
 def one_panel(draw: Callable[[Axes], None], width: float, height: float, name: str, label: str) -> str:

@@ -73,21 +73,20 @@ def source(
 
 
 def _axes(texts: list[str]) -> dict[str, Any]:
+    from harness.variants.axes import axis_and_value
+
     axes: dict[str, Any] = {}
     for text in texts:
-        name, is_axis, value = text.partition("=")
-        if not (is_axis and name and value):
-            raise MistakeError(f"--variant {text!r}: give an axis and its value, as in group_size=256")
-        if "=" in value:
-            raise MistakeError(
-                f"--variant {text!r}: it names several axes; give each by a --variant of its own"
-            )
+        try:
+            name, value = axis_and_value(text)
+        except ValueError as error:
+            raise MistakeError(f"--variant {text!r}: {error}") from None
         if text == "base=default":
             # As of a run, whose variants are else those of no device.
             continue
         if name in axes:
             raise MistakeError(f"--variant {text!r}: {name} is given twice; give it once")
-        axes[name] = int(value) if value.isdecimal() else value
+        axes[name] = value
     return axes
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.explain import validation
 from harness.suites.schema import LaplaceBlock, ReductionBlock, SuiteError, load_suite
+from harness.variants.axes import axis_and_value
 
 MEASURE: Final = {"gpu_contexts_s": 120.0, "reference_limit_bytes": 0}
 """How long to measure: as the suite quick does, but for these. One block needs less time in all, and what is
@@ -19,7 +20,6 @@ asked for by name is measured on the reference backend too."""
 
 _SIDE = "[1-9][0-9]{0,17}"
 _SHAPE, _SIZE = re.compile(f"{_SIDE}(x{_SIDE})*"), re.compile(f"{_SIDE}x{_SIDE}")
-_NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_IN_A_NAME = 3
 _REDUCTION = {"op": "ops", "dtype": "dtypes", "shape": "shapes", "cache": "caches", "variant": "variants"}
 _LAPLACE = {
@@ -122,15 +122,16 @@ def _variants(texts: Sequence[str]) -> list[str | dict[str, Any]]:
     """The ladders named, then the variants that are all combinations of the axes' values.
 
     Raises:
-        SuiteError: if a text names several axes.
+        SuiteError: if a text names several axes, or an axis without a value.
     """
     axes: dict[str, list[Any]] = {}
     for text in texts:
-        name, is_axis, value = text.partition("=")
-        if "=" in value:
-            raise SuiteError(f"--variant: {text!r} names several axes; give each by a --variant of its own")
-        if is_axis:
-            axes.setdefault(name, []).append(int(value) if _NUMBER.fullmatch(value) else value)
+        if "=" in text:
+            try:
+                name, value = axis_and_value(text)
+            except ValueError as error:
+                raise SuiteError(f"--variant {text!r}: {error}") from None
+            axes.setdefault(name, []).append(value)
     combined: list[dict[str, Any]] = [{}]
     for name, values in axes.items():
         combined = [{**variant, name: value} for variant in combined for value in _distinct(values)]

@@ -6,6 +6,7 @@ it is one file of the folder of that name under ``kernels_cl`` and ``kernels_cu`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
@@ -226,6 +227,9 @@ def _axes(variant: type[Any]) -> tuple[str, dict[str, tuple[Any, ...]]]:
     return kind, values
 
 
+_NUMBER = re.compile("[0-9]{1,18}")
+"""What counts as a whole number: Python refuses to read one of thousands of digits."""
+
 AXES: Final = dict(map(_axes, _KINDS))
 """Every axis by kind of variant, with the values it may take."""
 
@@ -253,6 +257,21 @@ def variant_from_json(data: Mapping[str, Any]) -> Variant:
     if name not in axes:
         raise ValueError(f"a {kind} variant has no axis {name!r}; its axes are {', '.join(axes)}")
     raise ValueError(f"{name} = {data[str(name)]!r}: allowed are {_listed(axes[str(name)])}")
+
+
+def axis_and_value(text: str) -> tuple[str, str | int]:
+    """The name of an axis and the value from ``name=value``, a whole number if it is one. Whether there are
+    such an axis and value :func:`variant_from_json` tells.
+
+    Raises:
+        ValueError: if the text is no such pair, or names several axes; it says how to give them.
+    """
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise ValueError("give an axis and its value, as in group_size=256")
+    if "=" in value:
+        raise ValueError("it names several axes; give each by a --variant of its own")
+    return name, int(value) if _NUMBER.fullmatch(value) else value
 
 
 def require_variant(variant: object) -> None:

@@ -21,7 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reports.dataset import ordered_types
 from reports.studies.model import Figure
-from reports.svg import SENTINEL, of_page, one_panel
+from reports.svg import SENTINEL, in_sight, of_page, one_panel
 
 _WIDTH, _HEIGHT, _LINE = 4.3, 2.9, 0.24
 _WIDE, _WIDER = 10, 60
@@ -39,8 +39,6 @@ _Y = {
     "widths": "GB/s",
 }
 _X = {"size": "size", "width": "elements of a vector"}
-_FARTHEST = 2.0
-"""Times the farthest dot as far as the axis goes for an interval."""
 _LOGARITHMIC = ("times", "climb", "relative", "steps")
 _HATCH: dict[str, Any] = {
     "facecolor": "none",
@@ -130,8 +128,7 @@ def _ends(figure: Figure, data: pd.DataFrame, spans: Sequence[Span]) -> tuple[fl
     values = [*data["y"], *(end for _, low, high in spans for end in (low, high))]
     if figure.drawn not in _LOGARITHMIC:
         return 0.0, max(values) * 1.08
-    low, high = min(values) / _FARTHEST, max(values) * _FARTHEST
-    values += [min(high, max(low, end)) for end in (*data["low"].dropna(), *data["high"].dropna())]
+    values = in_sight(values, (*data["low"], *data["high"]))
     values += [1.0] if figure.drawn in ("relative", "steps") else []
     return min(values) / 1.15, max(values) * 1.15
 

@@ -69,6 +69,7 @@ def test_values_of_axes_are_combined_and_ladders_stand_beside() -> None:
         (("--laplace", "four", "--channels", "x"), "number of channels 'x' is unknown; allowed are 1, 3, 4"),
         (("--op", "sum", "--variant", "foo"), "or give an axis and its value, as in vector_width=4"),
         (("--op", "sum", "--variant", "groups=8,group_size=64"), "give each by a --variant of its own"),
+        (("--op", "sum", "--variant", "groups="), "--variant 'groups=': give an axis and its value"),
         (("--op", "sum", "--variant", "kind=laplace"), "--variant: kind 'laplace' is unknown"),
         (("--op", "sum", "--variant", "kind=reduction"), "--variant: it names no axis"),
         (("--laplace", "four", "--channels", 2), "--channels: number of channels 2 is unknown"),

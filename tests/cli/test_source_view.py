@@ -61,6 +61,7 @@ def test_a_diff_shows_one_step_of_a_ladder(harness: Harness) -> None:
         (("min", *("--variant", "groups=1") * 2), "groups is given twice; give it once"),
         (("min", "--variant", "groups=8,group_size=64"), "give each by a --variant of its own"),
         (("min", "--variant", "group_size=3"), "group_size = 3: allowed are"),
+        (("min", "--variant", f"groups={'9' * 5000}"), "allowed are per_problem, 1 to 64"),
         (("min", "--variant", "dialect=ptx"), "dialect = 'ptx': allowed are vendor, portable"),
         (("min", "--rung", "pcl:99"), "rung 'pcl:99': pcl has the rungs pcl:0 to"),
         (("min", "--rung", "none:1"), "ladder of a reduction 'none' is unknown; known are"),
