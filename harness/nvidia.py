@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 CUPTI_SWITCH = "HARNESS_CUPTI"
@@ -31,7 +31,9 @@ def open_nvml() -> Iterator[Any]:
         try:
             yield pynvml
         finally:
-            pynvml.nvmlShutdown()
+            # What was asked is answered, and a GPU that is lost by now has nothing to shut down.
+            with suppress(pynvml.NVMLError):
+                pynvml.nvmlShutdown()
     except pynvml.NVMLError as error:
         raise NvmlUnavailable(str(error)) from error
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from backends.common.built_library import built_library
 from backends.errors import BackendUnavailable, BuildError
-from harness.files import replacing
 
 HOW_TO_GET = (
     "install the CUDA toolkit, or pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl; "
@@ -84,20 +84,21 @@ def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctype
     Raises:
         BackendUnavailable: if there is no nvcc, or it cannot be run.
         BuildError: if the file does not compile.
+        BackendError: if what nvcc has made cannot be loaded.
     """
     options = (f"-arch=sm_{capability}", *_OPTIONS, *(f"-D{name}={value}" for name, value in macros.items()))
     key = hashlib.sha256(repr((version(), options, source.read_text())).encode()).hexdigest()
     path = user_cache_path("opencl-cuda-harness") / "nvcc" / f"{key}.so"
-    if not path.exists():
-        # Another process may build or load the same one.
-        with replacing(path) as built:
-            done = _run([str(compiler()), *options, "-o", str(built), str(source)])
-            if done.returncode:
-                said = f"{done.stdout}{done.stderr}"
-                raise BuildError(
-                    f"nvcc: {source.name} does not compile with {' '.join(options)}", source.read_text(), said
-                )
-    return ctypes.CDLL(str(path))
+
+    def build(built: Path) -> None:
+        done = _run([str(compiler()), *options, "-o", str(built), str(source)])
+        if done.returncode:
+            said = f"{done.stdout}{done.stderr}"
+            raise BuildError(
+                f"nvcc: {source.name} does not compile with {' '.join(options)}", source.read_text(), said
+            )
+
+    return built_library(path, build)
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
+from backends.common.built_library import built_library
 from backends.errors import BackendError, BackendUnavailable, BuildError
 from backends.libraries import halide_schedule
 from backends.libraries.halide_schedule import FUNCTION, Api, Schedule
@@ -121,31 +122,33 @@ def compiler() -> str:
 class Filter:
     """A compiled filter on a device; see :func:`load_filter`."""
 
-    def __init__(self, path: Path, api: Api, device: Device) -> None:
-        self._library, self._api, self._device = ctypes.CDLL(str(path)), api, device
+    def __init__(self, library: ctypes.CDLL, api: Api, device: Device) -> None:
+        self.library, self._api, self._device = library, api, device
 
     def call(self, problem: Laplace, source: int, target: int) -> Callable[[], None]:
         """What enqueues the filter of a packed image into memory of the same size, both by their handles."""
         buffers = [self._buffer(problem, handle) for handle in (source, target)]
         read, written = map(ctypes.byref, buffers)
         sizes = (ctypes.c_int32(problem.row_elements), ctypes.c_int32(problem.height))
-        function = getattr(self._library, FUNCTION)
+        function = getattr(self.library, FUNCTION)
         arguments = (ctypes.byref(self._device), read, *sizes, written)
         return partial(self._run, function, *arguments)
 
     def release(self) -> None:
         """Frees the kernels that Halide has built for the device."""
-        self._run(getattr(self._library, _RELEASES[self._api]), ctypes.byref(self._device))
+        self._run(getattr(self.library, _RELEASES[self._api]), ctypes.byref(self._device))
 
     def _buffer(self, problem: Laplace, handle: int) -> _Buffer:
         words = problem.pitch * problem.element.itemsize // _WORD
         dimensions = (_Dimension * 2)(_Dimension(0, words, 1, 0), _Dimension(0, problem.height, words, 0))
         buffer = _Buffer(0, None, None, 0, _Type(_UNSIGNED, 8 * _WORD, 1), 2, dimensions, None)
-        wrap = getattr(self._library, _WRAPS[self._api])
+        wrap = getattr(self.library, _WRAPS[self._api])
         self._run(wrap, ctypes.byref(self._device), ctypes.byref(buffer), ctypes.c_uint64(handle))
         return buffer
 
     def _run(self, function: Any, *arguments: Any) -> None:
+        # Not every error says something, and what the last one said stays there.
+        self._device.said = b""
         status = function(*arguments)
         if status:
             said = self._device.said.decode(errors="replace").strip()
@@ -157,25 +160,28 @@ def load_filter(problem: Laplace, api: Api, schedule: Schedule, device: Device) 
 
     Raises:
         BuildError: if it cannot be linked.
-        BackendUnavailable: if there is no C compiler.
+        BackendUnavailable: if there is no C compiler, or it cannot be run.
+        BackendError: if what was linked cannot be loaded.
     """
     # All sizes are one function.
     return Filter(_built(replace(problem, height=1, width=1), api, schedule), api, device)
 
 
 @cache
-def _built(problem: Laplace, api: Api, schedule: Schedule) -> Path:
+def _built(problem: Laplace, api: Api, schedule: Schedule) -> ctypes.CDLL:
     """The library of a filter, built unless it is kept."""
     sources = (Path(halide_schedule.__file__).read_text(), DEVICE.read_text())
     target = halide_schedule.target_name(api)
     path = _kept(version("halide"), target, repr(problem), repr(schedule), *sources)
-    if not path.exists():
+
+    def build(built: Path) -> None:
         runtime = _runtime(api, target)
-        with TemporaryDirectory() as folder, replacing(path) as built:
+        with TemporaryDirectory() as folder:
             compiled = Path(folder, "filter.o")
             halide_schedule.compile_filter(problem, api, schedule, compiled)
             _link([str(DEVICE), str(compiled), str(runtime)], built)
-    return path
+
+    return built_library(path, build)
 
 
 def _runtime(api: Api, target: str) -> Path:
@@ -208,8 +214,11 @@ def _link(files: list[str], built: Path) -> None:
         "-lpthread",
         "-lm",
     ]
-    done = subprocess.run(
-        [compiler(), *options], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
-    )
+    try:
+        done = subprocess.run(
+            [compiler(), *options], capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BackendUnavailable(f"{compiler()} cannot be run: {error}", _HOW_TO_GET) from error
     if done.returncode:
         raise BuildError("Halide's filter cannot be linked", " ".join([compiler(), *options]), done.stderr)

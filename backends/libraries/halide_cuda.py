@@ -5,6 +5,7 @@ The algorithm and the schedule are those of Halide on OpenCL.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -28,7 +29,7 @@ class HalideCudaBackend(DriverBackend):
     def __init__(self, info: DeviceInfo) -> None:
         super().__init__(info)
         self._halide = halide_build.Device(None, int(self._context), int(self._stream))
-        self._filters: list[halide_build.Filter] = []
+        self._filters: dict[ctypes.CDLL, halide_build.Filter] = {}
 
     @classmethod
     def _device_count(cls) -> int:
@@ -39,7 +40,7 @@ class HalideCudaBackend(DriverBackend):
         assert isinstance(problem, Laplace)
         self._activate()
         run = halide_build.load_filter(problem, "cuda", OF_GPUS, self._halide)
-        self._filters.append(run)
+        self._filters.setdefault(run.library, run)
         target = self._new((problem.height, problem.pitch), np.dtype(problem.dtype))
         values = (halide_build.Result(DeviceArray(target, target.dtype, target.shape), problem),)
         views = [source.handle for source in sources]
@@ -54,7 +55,7 @@ class HalideCudaBackend(DriverBackend):
 
     def _close(self) -> None:
         self._activate()
-        for each in self._filters:
+        for each in self._filters.values():
             each.release()
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:

@@ -6,6 +6,7 @@ line of our kernels.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -32,7 +33,7 @@ class HalideOpenClBackend(OpenClDevice, LibraryBackend):
         # What pyopencl is linked with has OpenCL's functions.
         opencl, handles = cl._cl.__file__.encode(), (self._context.int_ptr, self._queue.int_ptr)
         self._halide = halide_build.Device(opencl, *handles)
-        self._filters: list[halide_build.Filter] = []
+        self._filters: dict[ctypes.CDLL, halide_build.Filter] = {}
 
     @classmethod
     def devices(cls) -> list[DeviceInfo]:
@@ -43,7 +44,7 @@ class HalideOpenClBackend(OpenClDevice, LibraryBackend):
         assert isinstance(problem, Laplace)
         schedule = OF_GPUS if self.device.kind == "gpu" else OF_PROCESSORS
         run = halide_build.load_filter(problem, "opencl", schedule, self._halide)
-        self._filters.append(run)
+        self._filters.setdefault(run.library, run)
         shape, dtype = (problem.height, problem.pitch), np.dtype(problem.dtype)
         nbytes = problem.height * problem.pitch * dtype.itemsize
         with typed_errors(f"preparing {problem.label}", allocating=True):
@@ -61,7 +62,7 @@ class HalideOpenClBackend(OpenClDevice, LibraryBackend):
         return PreparedCalls(self, problem, Calls(calls, problem.accumulator, halide_build.note()))
 
     def _close(self) -> None:
-        for each in self._filters:
+        for each in self._filters.values():
             each.release()
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:

@@ -57,7 +57,12 @@ def compile_ahead(plan: RunPlan, cases: Iterable[Case], progress: Callable[[int,
     at_work: list[tuple[Worker, threading.Thread]] = []
     try:
         for name, device in helpers:
-            worker = Worker(plan.classes.get(name, name), device, plan.for_worker(), plan.held)
+            try:
+                worker = Worker(plan.classes.get(name, name), device, plan.for_worker(), plan.held)
+            except WorkerFailed as error:
+                # With fewer processes, or none, it takes longer.
+                _log.info("no process that compiles: %s", error)
+                break
             told = worker, work[name, device], done, plan.suite.measure.limit_s
             at_work.append((worker, threading.Thread(target=_compile_each, args=told)))
             at_work[-1][1].start()

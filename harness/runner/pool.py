@@ -6,7 +6,7 @@ reason, and a fresh worker takes the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby, zip_longest
 
 from harness.measure.budget import Share, plain
@@ -128,22 +128,31 @@ class Pool:
         """
         reasons = {key: "" for key in keys if key not in self._live and key not in self._given_up}
         for _ in range(STARTS):
-            for backend, device in reasons:
-                name = self._plan.classes.get(backend, backend)
-                settings = self._plan.for_worker(self._shared, f"{backend}:{device}")
-                self._live[backend, device] = Worker(name, device, settings, self._plan.held)
-            reasons = {key: reason for key in reasons if (reason := self._failure_of_start(key))}
+            failures = {key: self._failure(key, self._start) for key in reasons}
+            failures |= {
+                key: self._failure(key, self._wait) for key, failure in failures.items() if not failure
+            }
+            reasons = {key: failure for key, failure in failures.items() if failure}
         self._given_up |= reasons
 
-    def _failure_of_start(self, key: _Key) -> str:
-        """Waits for a worker that was just started; empty, or why it could not be started."""
+    def _failure(self, key: _Key, step: Callable[[_Key], None]) -> str:
+        """Why a step of a worker's start failed, of which nothing is left then; empty where it did not."""
         try:
-            self._live[key].wait_until_open()
+            step(key)
         except WorkerFailed as error:
             self._retire(key)
             backend, device = key
             return f"{backend}:{device} cannot be started, tried {STARTS} times: {error}"
         return ""
+
+    def _start(self, key: _Key) -> None:
+        backend, device = key
+        name = self._plan.classes.get(backend, backend)
+        settings = self._plan.for_worker(self._shared, f"{backend}:{device}")
+        self._live[key] = Worker(name, device, settings, self._plan.held)
+
+    def _wait(self, key: _Key) -> None:
+        self._live[key].wait_until_open()
 
     def _retire(self, key: _Key) -> None:
         worker = self._live.pop(key, None)

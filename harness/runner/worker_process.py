@@ -56,6 +56,9 @@ class Worker:
 
     Starts the process; :meth:`wait_until_open` must follow. The group ends with this process, however this
     one ends. ``held`` are open files that the worker keeps open as long as it lives: the locks of devices.
+
+    Raises:
+        WorkerFailed: if the system starts no further process.
     """
 
     def __init__(
@@ -63,23 +66,28 @@ class Worker:
     ) -> None:
         # A file, not a pipe: nobody needs to read it, so it cannot fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        self._guard, self._alive = _guard()
+        command = safe_path.python(
+            "-m", "harness.runner.worker_main", backend, str(device), json.dumps(options)
+        )
         try:
-            self._process = subprocess.Popen(
-                safe_path.python(
-                    "-m", "harness.runner.worker_main", backend, str(device), json.dumps(options)
-                ),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._stderr,
-                env=safe_path.environment(),
-                process_group=self._guard.pid,
-                pass_fds=held,
-            )
-        except BaseException:
-            os.close(self._alive)
-            self._guard.wait()
-            raise
+            self._guard, self._alive = _guard()
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._stderr,
+                    env=safe_path.environment(),
+                    process_group=self._guard.pid,
+                    pass_fds=held,
+                )
+            except BaseException:
+                os.close(self._alive)
+                self._guard.wait()
+                raise
+        except OSError as error:
+            self._stderr.close()
+            raise WorkerFailed(f"the system starts no process: {error}") from error
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin: IO[bytes] = self._process.stdin

@@ -52,6 +52,19 @@ def test_an_error_of_nvml_says_why_it_is_not_available(monkeypatch: pytest.Monke
     assert fake.opened == 0
 
 
+def test_a_gpu_that_is_lost_at_the_end_takes_nothing_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeNvml("pynvml")
+
+    def shut_down() -> None:
+        raise fake.NVMLError("GPU is lost")
+
+    monkeypatch.setattr(fake, "nvmlShutdown", shut_down, raising=False)
+    monkeypatch.setitem(sys.modules, "pynvml", fake)
+    with nvidia.open_nvml() as pynvml:
+        answer = pynvml.nvmlSystemGetDriverVersion()
+    assert answer == "580.1"
+
+
 @pytest.mark.parametrize("off", ["off", "OFF", "0"])
 def test_the_switch_of_cupti_means_the_same_everywhere(monkeypatch: pytest.MonkeyPatch, off: str) -> None:
     monkeypatch.setitem(sys.modules, "cupti", ModuleType("cupti"))

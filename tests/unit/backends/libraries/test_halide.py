@@ -74,8 +74,7 @@ def test_both_generators_make_vectors(tmp_path: Path, api: str, wide: bytes) -> 
 @pytest.fixture
 def linked() -> ctypes.CDLL:
     """Halide's filter on CUDA, which needs no CUDA to be linked."""
-    path = halide_build._built(replace(PROBLEM, height=1, width=1), "cuda", halide_schedule.OF_GPUS)
-    return ctypes.CDLL(str(path))
+    return halide_build._built(replace(PROBLEM, height=1, width=1), "cuda", halide_schedule.OF_GPUS)
 
 
 def test_the_runtime_takes_our_context_and_stream(linked: ctypes.CDLL) -> None:
@@ -91,9 +90,16 @@ def test_what_halide_says_of_a_fault_is_told(opencl: Backend) -> None:
     assert isinstance(opencl, halide_opencl.HalideOpenClBackend)
     device = opencl._halide
     run = halide_build.load_filter(PROBLEM, "opencl", halide_schedule.OF_PROCESSORS, device)
-    function = getattr(run._library, halide_schedule.FUNCTION)
+    function = getattr(run.library, halide_schedule.FUNCTION)
     with pytest.raises(BackendError, match=r"Halide, halide_laplace: status -\d+: .*source is nullptr"):
         run._run(function, ctypes.byref(device), None, ctypes.c_int32(1), ctypes.c_int32(1), None)
+    with pytest.raises(BackendError, match=r"Halide, silent: status 7: $"):
+        run._run(silent)
+
+
+def silent() -> int:
+    """A function of Halide's that fails and says nothing."""
+    return 7
 
 
 class FakeFilter:
@@ -104,6 +110,7 @@ class FakeFilter:
     def __init__(self, problem: Laplace, api: str, schedule: object, device: ctypes.Structure) -> None:
         assert (api, schedule) == ("cuda", halide_schedule.OF_GPUS)
         assert (device.context, device.queue) == (66, 77)
+        self.library = self
 
     def call(self, problem: Laplace, source: int, target: int) -> Callable[[], None]:
         """What filters, from memory to memory."""

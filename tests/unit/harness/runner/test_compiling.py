@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from backends import REGISTRY, available, open_backend
 from backends.common.kernel_backend import OwnKernelBackend
 from harness.problems import Bandwidth, Laplace, Reduction
 from harness.results.record import Case
-from harness.runner import compiling
+from harness.runner import compiling, worker_process
 from harness.runner.compiling import compile_ahead
 from harness.runner.plan import RunPlan
 from harness.runner.run import Progress
@@ -65,6 +66,19 @@ def test_each_kernel_is_compiled_once_before_anything_is_measured(tmp_path: Path
     assert (states[0], states[-1]) == ((0, 8), (8, 8))
     assert all(state.done == 0 for state in told[: len(states)])
     assert not any(state.to_compile for state in told[len(states) :])
+
+
+def test_where_no_process_can_be_started_nothing_is_compiled_ahead(
+    monkeypatch: pytest.MonkeyPatch, diary: Path
+) -> None:
+    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
+    assert told_of(of_fakes(OURS)) == []
+    assert diary.read_text() == ""
+
+
+def refuse(*_: object, **__: object) -> None:
+    """What the system answers that has no room for a further process."""
+    raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
 def test_what_compiles_nothing_or_is_skipped_is_left_alone(diary: Path) -> None:

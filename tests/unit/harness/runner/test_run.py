@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import subprocess
@@ -206,6 +207,19 @@ def test_a_device_that_cannot_be_opened_is_given_up_after_two_tries(
     assert found.records[0].reason.startswith("fake:0 cannot be started, tried 2 times: ")
     assert reason in found.records[0].reason
     assert (tmp_path / "diary").read_text() == "opened\n" * 2
+
+
+def test_where_no_process_can_be_started_each_case_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
+    found = run(tmp_path)
+    assert [record.case for record in found.records] == CASES
+    (reason,) = {record.reason for record in found.records}
+    assert "tried 2 times: the system starts no process: [Errno 11] Resource temporarily" in reason
 
 
 def test_an_unknown_backend_is_explained(tmp_path: Path) -> None:
