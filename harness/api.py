@@ -147,7 +147,7 @@ def compare(
         band: ratios within 1 +- this count as the same speed.
         samples: of a case, in place of the suite's.
         seed: of the random data.
-        processes: fresh processes a case, in place of the suite's.
+        processes: fresh processes a case, in place of the suite's: no more, no less.
         contexts: fresh contexts of a GPU a process, in place of the suite's.
         budget: seconds to measure all cases in.
         progress: is called with a line of text before each case, as ``print`` may be.
@@ -198,10 +198,11 @@ def compare(
         processes=processes,
         contexts=contexts,
         budget=budget,
+        band=band,
     )
     _require_one(runs, suite, problems)
     if runs is not None:
-        if run is not None or asked != Request():
+        if run is not None or asked != Request(band=band):
             raise ValueError(f"{runs} is measured already; give nothing with it but band")
         return _ratios(load_run(_path(runs)), band)
     plan = session.plan_run(asked.of_problems(problems) if problems.given else asked)

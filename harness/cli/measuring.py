@@ -51,7 +51,10 @@ def run(
     ] = 1,
     processes: Annotated[
         int | None,
-        typer.Option(**options.number(int, 1, 99), help="Fresh processes a case, in place of the suite's."),
+        typer.Option(
+            **options.number(int, 1, 99),
+            help="Fresh processes a case, in place of the suite's: no more, no less.",
+        ),
     ] = None,
     contexts: Annotated[
         int | None,
@@ -105,6 +108,7 @@ def run(
         processes=processes,
         contexts=contexts,
         budget=budget,
+        band=band,
     )
     with user_input():
         typed = _typed(context)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from harness.explain import mistakes
+from harness.results.ratio import BAND, MOST_BAND
 from harness.results.record import Count, Name, Place, Record, Seconds
 
 _Processes = Annotated[int, Field(ge=1, le=99)]
@@ -60,6 +61,7 @@ class _Request(_Line):
     contexts: _Processes | None = None
     budget: Seconds | None = None
     text: str | None = None
+    band: Annotated[float, Field(ge=0, le=MOST_BAND)] = BAND
 
 
 class _Options(_Line):

@@ -33,11 +33,18 @@ class Known:
     """What is known of each case so far: when its further rounds would tell no more.
 
     Of a run of so many ``rounds`` a process, with so many for ``launches`` alone after each other one, whose
-    devices are these ``physical`` ones, by their keys; one and the same when left out.
+    devices are these ``physical`` ones, by their keys; one and the same when left out. Verdicts are of this
+    ``band``.
     """
 
-    def __init__(self, rounds: int, launches: int = 0, physical: Mapping[str, str] | None = None) -> None:
-        self._rounds, self._launches_after = rounds, launches
+    def __init__(
+        self,
+        rounds: int,
+        launches: int = 0,
+        physical: Mapping[str, str] | None = None,
+        band: float = BAND,
+    ) -> None:
+        self._rounds, self._launches_after, self._band = rounds, launches, band
         self._physical = physical or {}
         self._clocks: dict[Case, list[Samples]] = {}
         self._medians: dict[Case, dict[int, float]] = {}
@@ -220,7 +227,7 @@ class Known:
             return False
         if self._speed(case)[0] != self._speed(fastest)[0]:
             return True
-        return is_slower([mine[each] for each in both], [best[each] for each in both], BAND)
+        return is_slower([mine[each] for each in both], [best[each] for each in both], self._band)
 
     def _not_told(self, cases: Sequence[Case]) -> frozenset[Case]:
         """The cases on sides of which a verdict is not settled: of one device against another, on the fastest
@@ -246,9 +253,12 @@ class Known:
         self, one: Sequence[Case], other: Sequence[Case], found: Mapping[Case, Corrected]
     ) -> bool:
         """Whether the verdicts of one side against another are settled."""
-        return _is_told(
+        return self._is_told(
             _fastest([found[case] for case in one]), _fastest([found[case] for case in other])
-        ) and all(_is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
+        ) and all(self._is_told(found[a], found[b]) for a, b in product(one, other) if a.variant == b.variant)
+
+    def _is_told(self, one: Corrected, other: Corrected) -> bool:
+        return ratio_is_told(_medians_of(one), _medians_of(other), self._band, (one.error, other.error))
 
     def _corrected(self, case: Case) -> Corrected:
         found = self._clocks.get(case)
@@ -266,10 +276,6 @@ def _lasting(measured: Collection[Corrected]) -> list[Corrected]:
     """What is in the most blocks: the rest was given up."""
     most = max(len(each.blocks) for each in measured)
     return [each for each in measured if len(each.blocks) == most]
-
-
-def _is_told(one: Corrected, other: Corrected) -> bool:
-    return ratio_is_told(_medians_of(one), _medians_of(other), BAND, (one.error, other.error))
 
 
 def _medians_of(side: Corrected) -> list[float]:

@@ -11,6 +11,7 @@ from harness.devices import DeviceInfo
 from harness.measure.budget import Share, every_clock, primary_clock
 from harness.measure.photograph import image_size
 from harness.problems import Empty
+from harness.results.ratio import BAND
 from harness.results.record import Case
 from harness.results.schema import check_request
 from harness.runner.schedule import contexts_of
@@ -29,6 +30,7 @@ class Request:
 
     ``samples``, ``processes`` and ``contexts`` None mean the suite's number; ``budget`` is seconds for the
     whole run; empty ``backends`` and ``devices`` mean all. ``text`` is the suite's where it has no file.
+    ``band``: the equivalence band of the verdicts that further contexts and processes are to settle.
 
     Raises:
         ValueError: if no run file may hold it; names every mistake.
@@ -44,6 +46,7 @@ class Request:
     contexts: int | None = None
     budget: float | None = None
     text: str | None = None
+    band: float = BAND
 
     def __post_init__(self) -> None:
         check_request({**asdict(self), "backends": list(self.backends), "devices": list(self.devices)})
@@ -69,9 +72,12 @@ class Request:
             "samples": self.samples or most,
             "processes": self.processes,
             "gpu_processes": self.processes,
+            # Who says how many means no more than these.
+            "further_processes": None if self.processes is None else 0,
             "gpu_contexts": self.contexts,
         }
-        measure = suite.measure.model_copy(update={name: value for name, value in asked.items() if value})
+        told = {name: value for name, value in asked.items() if value is not None}
+        measure = suite.measure.model_copy(update=told)
         return suite.model_copy(update={"measure": measure})
 
 

@@ -102,7 +102,7 @@ class _Run:
         self._in_rounds = [case for case in plan.cases if contexts_of(case, plan.contexts) > 1] or plan.cases
         self._rounds = rounds_a_process(plan.contexts, plan.launch_contexts)
         physical = {device.key: device.physical for device in plan.devices}
-        self._known = Known(self._rounds, plan.launch_contexts, physical)
+        self._known = Known(self._rounds, plan.launch_contexts, physical, plan.request.band)
         self._screening = Screening(plan.cases, plan.devices, plan.suite.limits.anew)
         self._first: dict[Case, Record] = {}
         self._began_at = math.inf

@@ -28,6 +28,8 @@ def test_what_cannot_be_loaded_is_built_anew(tmp_path: Path, caplog: pytest.LogC
 
 
 def test_what_was_built_and_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "kept.so"
+    def no_library(built: Path) -> None:
+        built.write_bytes(b"no library")
+
     with pytest.raises(BackendError, match=r"kept\.so was built, but cannot be loaded: "):
-        built_library(path, lambda built: built.write_bytes(b"no library") and None)
+        built_library(tmp_path / "kept.so", no_library)

@@ -74,7 +74,10 @@ def test_both_generators_make_vectors(tmp_path: Path, api: str, wide: bytes) -> 
 @pytest.fixture
 def linked() -> ctypes.CDLL:
     """Halide's filter on CUDA, which needs no CUDA to be linked."""
-    return halide_build._built(replace(PROBLEM, height=1, width=1), "cuda", halide_schedule.OF_GPUS)
+    built: ctypes.CDLL = halide_build._built(
+        replace(PROBLEM, height=1, width=1), "cuda", halide_schedule.OF_GPUS
+    )
+    return built
 
 
 def test_the_runtime_takes_our_context_and_stream(linked: ctypes.CDLL) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from backends import REGISTRY, available, open_backend
 from backends.common.kernel_backend import OwnKernelBackend
 from harness.problems import Bandwidth, Laplace, Reduction
 from harness.results.record import Case
-from harness.runner import compiling, worker_process
+from harness.runner import compiling
 from harness.runner.compiling import compile_ahead
 from harness.runner.plan import RunPlan
 from harness.runner.run import Progress
@@ -71,7 +72,7 @@ def test_each_kernel_is_compiled_once_before_anything_is_measured(tmp_path: Path
 def test_where_no_process_can_be_started_nothing_is_compiled_ahead(
     monkeypatch: pytest.MonkeyPatch, diary: Path
 ) -> None:
-    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
     assert told_of(of_fakes(OURS)) == []
     assert diary.read_text() == ""
 

@@ -81,6 +81,17 @@ def test_how_many_verdicts_are_not_settled_is_told() -> None:
     assert known.undecided([*cases, empty("a")]) == (1, 2)
 
 
+@pytest.mark.parametrize(("band", "undecided"), [(0.02, 1), (0.05, 0), (0.015, 0)])
+def test_verdicts_are_settled_by_the_band_that_is_asked_for(band: float, undecided: int) -> None:
+    cases = [case("a", "min"), case("b", "min")]
+    known = Known(LEAST_ROUNDS + 2, band=band)
+    for number in range(8):
+        for each, seconds in zip(cases, (1.0, 1.02), strict=True):
+            clock = Samples((seconds * (1 + 4e-3 * (number % 2)),))
+            known.add(Record(each, "ok", clocks={"queue": clock}).in_block(0, number))
+    assert known.undecided(cases) == (undecided, 1)
+
+
 STEADY, NOISY = [1.0, 1.001] * 4, [1.0, 1.1] * 4
 FAR_OFF = [seconds * 1.5 for seconds in NOISY]
 AT_EDGE = [seconds * 1.02 for seconds in STEADY[:4]]

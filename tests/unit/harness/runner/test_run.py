@@ -215,7 +215,7 @@ def test_where_no_process_can_be_started_each_case_says_so(
     def refuse(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(worker_process.subprocess, "Popen", refuse)
+    monkeypatch.setattr(subprocess, "Popen", refuse)
     found = run(tmp_path)
     assert [record.case for record in found.records] == CASES
     (reason,) = {record.reason for record in found.records}

@@ -121,6 +121,12 @@ def test_processes_that_are_asked_for_are_those_of_a_gpu_too() -> None:
     assert replace(plan, suite=Request().applied_to(plan.suite)).promised == 1
 
 
+def test_who_asks_for_processes_gets_no_further_ones() -> None:
+    plan = planned([], **ONCE_AND_MORE)
+    of = {asked: replace(plan, suite=Request(processes=asked).applied_to(plan.suite)) for asked in (None, 1)}
+    assert {asked: each.processes for asked, each in of.items()} == {None: 3, 1: 1}
+
+
 ONCE_AND_MORE: dict[str, Any] = {"processes": 1, "further_processes": 2}
 
 SEVERAL_DEVICES = [replace(CASES[0], device=device) for device in range(2)] + CASES[1:2]
