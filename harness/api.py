@@ -88,13 +88,16 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
     Raises:
         ValueError: if a file cannot be read or is no run file; names file, line and field.
         TypeError: if what is given is no path.
+
+    Warns:
+        RuntimeWarning: if a run was ended before its last case, or its file was cut.
     """
     if isinstance(runs, (str, bytes, os.PathLike)) or not isinstance(runs, Iterable):
         runs = [runs]
     paths = [_path(path) for path in runs]
     if not paths:
         raise ValueError("there is no run to load; give the path of at least one run file")
-    return pd.concat([records_table(load_run(path)) for path in paths], ignore_index=True)
+    return pd.concat([records_table(_loaded(path)) for path in paths], ignore_index=True)
 
 
 def compare(
@@ -174,7 +177,8 @@ def compare(
         harness.runner.device_lock.DeviceBusy: if another run measures on one of the devices.
 
     Warns:
-        RuntimeWarning: if cases failed or gave wrong results: they have no ratio.
+        RuntimeWarning: if cases failed or gave wrong results: they have no ratio; if the file's run was ended
+        before its last case, or the file was cut.
     """
     check_band(band)
     problems = Problems(
@@ -204,7 +208,7 @@ def compare(
     if runs is not None:
         if run is not None or asked != Request(band=band):
             raise ValueError(f"{runs} is measured already; give nothing with it but band")
-        return _ratios(load_run(_path(runs)), band)
+        return _ratios(_loaded(_path(runs)), band)
     plan = session.plan_run(asked.of_problems(problems) if problems.given else asked)
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl") if run is None else Path(run)
@@ -260,6 +264,14 @@ def _told(progress: Callable[[str], object] | None) -> Callable[[Progress], None
             progress(f"[{state.done}/{state.total}] {state.next.device_key} {state.next.problem.label}")
 
     return tell
+
+
+def _loaded(path: Path) -> Run:
+    """The run of a file, for a function that users call; what the file lacks is warned of."""
+    run = load_run(path)
+    for lack in run.lacks:
+        warnings.warn(f"{path}: {lack}", RuntimeWarning, stacklevel=3)
+    return run
 
 
 def _ratios(run: Run, band: float) -> pd.DataFrame:

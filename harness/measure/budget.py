@@ -33,11 +33,14 @@ a case that is only looked at, or one that was measured before.
 
 
 class Stop(StrEnum):
-    """Why the sampling of a clock ended: its median is known well, or one of the budget's ends was met."""
+    """Why the sampling of a clock ended: its median is known well, one of the budget's ends was met, or as many
+    samples were dropped as could be taken.
+    """
 
     INTERVAL = "interval"
     SAMPLES = "samples"
     SECONDS = "seconds"
+    DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)

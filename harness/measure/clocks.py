@@ -274,7 +274,7 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Sam
             seconds.clear()
         else:
             dropped += 1
-    return Samples(tuple(seconds), calls, stopped=stopped or Stop.SAMPLES), dropped
+    return Samples(tuple(seconds), calls, stopped=stopped or Stop.DROPPED), dropped
 
 
 def round_trip_seconds(

@@ -3,7 +3,9 @@
 What a few values tell of their spread is too little, and it is widened for that: by the part of each side's
 variance that resampling few loses, and by Student's t in place of the normal distribution (Davison and
 Hinkley, Bootstrap Methods, 3.8; Hesterberg, What Teachers Should Know about the Bootstrap, 2015), of as many
-degrees of freedom as Welch and Satterthwaite have for two sides: the less sure one counts for most.
+degrees of freedom as Welch and Satterthwaite have for two sides, the less sure one counting for most, and no
+more than they have for sides of the same spread: where three blocks happen to be alike, their share of the
+variance is small by chance, and Welch's degrees are those of the other side.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def resampled_ends(
         of_both = zip((first, second), borrowed, strict=True)
         sure = [_Sure() if scatter else _sure_of(side, confidence) for side, scatter in of_both]
         # Where one side's spread is borrowed, both are the same few values'.
-        most = max(len(first), len(second)) - 1 if any(borrowed) else math.inf
+        most = max(len(first), len(second)) - 1 if any(borrowed) else _most_degrees(first, second)
         own = [_own_variance(place, drawn, middle, ratio) for place in range(2)]
         widening = _widening(own, sure, float(np.var(np.log(replicates))), tail, most)
     # Deviations from the estimate are widened as logarithms: a ratio and its reciprocal are treated alike.
@@ -104,6 +106,14 @@ def _sure_of(side: Blocks, confidence: float) -> _Sure:
     if len(side) == 1 and count >= many_samples(confidence):
         return _Sure()
     return _Sure(count / (count - 1), count - 1)
+
+
+def _most_degrees(first: Blocks, second: Blocks) -> float:
+    """The degrees of freedom of two sides whose blocks scatter alike; endless where a side is of one block."""
+    counts = [len(first), len(second)]
+    if min(counts) == 1:
+        return math.inf
+    return math.fsum(1 / n for n in counts) ** 2 / math.fsum(1 / (n * n * (n - 1)) for n in counts)
 
 
 def _of_pairs(count: int, tail: float) -> float:

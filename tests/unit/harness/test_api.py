@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +149,20 @@ def test_a_failed_case_is_warned_of(tmp_path: Path) -> None:
     case = load_run(EXAMPLE).records[-1].case
     with RunWriter(tmp_path / "run.jsonl", {}) as writer:
         writer.write(Record(case, "wrong", "off by one"))
+        writer.write_end(1.0)
     with pytest.warns(RuntimeWarning, match="1 cases have no ratio; the first: .*wrong: off by one"):
         assert harness.compare(tmp_path / "run.jsonl").empty
+
+
+@pytest.mark.parametrize("read", [harness.load, harness.compare])
+def test_what_a_file_lacks_is_warned_of(tmp_path: Path, read: Callable[[Path], pd.DataFrame]) -> None:
+    with RunWriter(tmp_path / "run.jsonl", {"cases": 2}) as writer:
+        writer.write(Record(load_run(EXAMPLE).records[-1].case, "skipped", "no such thing"))
+    with pytest.warns(
+        RuntimeWarning, match=r"run\.jsonl: the run was ended before its last case: 1 of 2"
+    ) as told:
+        read(tmp_path / "run.jsonl")
+    assert told[0].filename == __file__
 
 
 def test_the_example_of_the_documents_runs(

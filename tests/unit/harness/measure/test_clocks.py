@@ -303,6 +303,18 @@ def test_a_slope_that_cannot_span_more_is_dropped_and_the_clock_says_so() -> Non
     assert again.note == "1 of 5 slopes were not positive and were dropped"
 
 
+def test_a_clock_that_ends_as_slopes_were_dropped_says_so() -> None:
+    backend, budget = FakeBackend(FakeClock(call=1e-6, fixed=0)), Budget(samples=4, seconds=100, least=2)
+    undisturbed = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
+    assert undisturbed.stopped == "samples"
+    batches = len(backend.batches)
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
+    # All is well but for the last sample, the shorter batch of which takes a second, however often.
+    backend.clock.jitter = [0.0] * (batches - 2) + [1.0, 0.0] * 99
+    ended = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
+    assert (len(ended.seconds), ended.stopped) == (3, "dropped")
+
+
 def test_where_no_slope_is_positive_the_samples_hold_the_fixed_cost_and_say_so() -> None:
     backend = FakeBackend(FakeClock(call=0.0, fixed=30e-6))
     clock = queue_seconds(backend, rotation_on(backend), Budget(samples=4), backend.clock.time)

@@ -255,7 +255,9 @@ def test_equal_sides_are_called_different_in_at_most_five_per_cent(
     assert false / COMPARISONS <= 0.05
 
 
-@pytest.mark.parametrize(("few", "many"), [(1, 3), (1, 40), (3, 40), (4, 12), (6, 40), (11, 12), (12, 40)])
+@pytest.mark.parametrize(
+    ("few", "many"), [(1, 3), (1, 40), (2, 60), (3, 40), (3, 60), (4, 12), (6, 40), (11, 12), (12, 40)]
+)
 def test_the_side_of_fewer_contexts_decides_how_sure_a_ratio_is(few: int, many: int) -> None:
     intervals = simulated(few, 7, 0.02, 0.002, others=many)
     covering = sum(interval.low <= 1 <= interval.high for interval in intervals)
