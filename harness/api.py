@@ -97,7 +97,8 @@ def load(runs: PathLike | Iterable[PathLike]) -> pd.DataFrame:
     paths = [_path(path) for path in runs]
     if not paths:
         raise ValueError("there is no run to load; give the path of at least one run file")
-    return pd.concat([records_table(_loaded(path)) for path in paths], ignore_index=True)
+    # A comprehension would be one more place between who calls and the warning.
+    return pd.concat(list(map(records_table, map(_loaded, paths))), ignore_index=True)
 
 
 def compare(

@@ -33,8 +33,8 @@ a case that is only looked at, or one that was measured before.
 
 
 class Stop(StrEnum):
-    """Why the sampling of a clock ended: its median is known well, one of the budget's ends was met, or as many
-    samples were dropped as could be taken.
+    """Why the sampling of a clock ended: its median is known well, one of the budget's ends was met, or as
+    many samples were dropped as could be taken.
     """
 
     INTERVAL = "interval"

@@ -109,7 +109,7 @@ def _sure_of(side: Blocks, confidence: float) -> _Sure:
 
 
 def _most_degrees(first: Blocks, second: Blocks) -> float:
-    """The degrees of freedom of two sides whose blocks scatter alike; endless where a side is of one block."""
+    """The degrees of freedom of two sides whose blocks scatter alike; infinite for a side of one block."""
     counts = [len(first), len(second)]
     if min(counts) == 1:
         return math.inf

@@ -167,8 +167,8 @@ def ratio_interval(
     :func:`many_samples`, are resampled, it is widened for their small number: by the part of each side's
     variance that resampling few loses, and by t over z (Davison and Hinkley, Bootstrap Methods, 3.8;
     Hesterberg, What Teachers Should Know about the Bootstrap, 2015), with the degrees of freedom by Welch and
-    Satterthwaite, at most those of sides that scatter alike: the side that is less sure counts. A side of less
-    than FEWEST_SAMPLES has no interval. The same samples always give the same interval.
+    Satterthwaite, at most those of sides that scatter alike: the side that is less sure counts. A side of
+    less than FEWEST_SAMPLES has no interval. The same samples always give the same interval.
 
     A side of one block beside one of several does not tell how much it would differ in another. It is taken
     to do so as the other does: by the other's of ``scatters``, or as its blocks say.
