@@ -146,8 +146,8 @@ class Screening:
         return {SWEEP: of_this_run(len(self._candidates[limit]))}
 
     def remember(self) -> None:
-        """Stores the fastest candidates of each limit that this run found. Of a run that was interrupted,
-        what it had not come to, or not measured to the end, stays as it was.
+        """Stores the fastest candidates of each limit that this run found: all that may be the fastest, where
+        it was too short to choose among them. What an interrupted run had not come to stays as it was.
         """
         over = [limit for limit in self._candidates if self._is_over(limit)]
         is_all_anew = self._anew and len(over) == len(self._candidates)
@@ -167,18 +167,19 @@ class Screening:
 
     def _found(self, limit: Limit) -> Found | None:
         """What there is to remember of a limit that is over; None where nothing could be measured."""
-        measured = [case for case in self._candidates[limit] if case in self._times]
-        if limit in self._remembered:
-            return self._remembered[limit] if measured else None
-        left = (case for case in measured if case not in self._out)
-        fastest = sorted(left, key=self._time)[:MOST_REMEMBERED]
-        if not fastest:
+        left = [case for case in self._candidates[limit] if case in self._times and case not in self._out]
+        if not left:
             return None
+        is_chosen = all(len(self._times[case]) >= CHOSEN_AFTER for case in left)
+        before = self._remembered.get(limit)
+        if before and not (is_chosen and len(before.fastest) > MOST_REMEMBERED):
+            return before
+        fastest = sorted(left, key=self._time)[: MOST_REMEMBERED if is_chosen else None]
         return Found(
             sweep=self._sweeps[limit],
-            candidates=len(self._candidates[limit]),
+            candidates=before.candidates if before else len(self._candidates[limit]),
             fastest=[label(case.variant) for case in fastest],
-            on=f"{datetime.now(UTC):%Y-%m-%d}",
+            on=before.on if before else f"{datetime.now(UTC):%Y-%m-%d}",
         )
 
 
