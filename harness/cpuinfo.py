@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -9,15 +10,33 @@ from pathlib import Path
 
 PATH = Path("/proc/cpuinfo")
 SCHEDULED = Path("/proc/thread-self/schedstat")
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""The microseconds of cores that a container may use in a period, and those of the period (cgroup v2)."""
 
 
 def usable_cores() -> int:
-    """The cores that this process may use: a container may be given fewer than the machine has."""
+    """The cores that this process may use: a container may be given fewer than the machine has, by their
+    numbers or by a share of the time.
+    """
+    return max(1, min(_allowed_cores(), _quota()))
+
+
+def _allowed_cores() -> int:
     if sys.version_info >= (3, 13):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _quota() -> int:
+    """The cores whose time the container may use, rounded up; a very large number where it has no limit."""
+    try:
+        quota, _, period = QUOTA.read_text().partition(" ")
+        return math.ceil(int(quota) / int(period))
+    except (OSError, ValueError):
+        # There is no such file, or it says max.
+        return sys.maxsize
 
 
 def cpuinfo(path: Path = PATH) -> dict[str, str]:

@@ -179,7 +179,7 @@ def _notes(a: Record, b: Record) -> Iterator[str]:
 
 def _only(mine: Iterable[Case], others: Container[Case], records: Mapping[Case, Record]) -> list[Alone]:
     """What one run measured and the other did not. A limit that the other did not even try is not missing:
-    of those of a run before only the fastest is measured again.
+    of those of a run before only the fastest few are measured again.
     """
     tried = (case for case in mine if case.role != "limit" or case in records)
     return [_alone(case, records) for case in tried if case not in others]

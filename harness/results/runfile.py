@@ -6,8 +6,10 @@ that whatever ends the process, the lines before it stand. The last line says th
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import logging
 import math
 import os
 import reprlib
@@ -26,13 +28,14 @@ from harness.results.schema import check_benchmarks, read
 from harness.results.sweep import left_out
 
 _LONGEST_MESSAGE = 2000
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Run:
     """What one file holds. ``environment["torn"]`` is True if its last line was cut off and dropped.
 
-    ``records`` has one a case, merged from those of several processes, which are in ``trials`` as the file
+    ``records`` has one a case, merged from those of its blocks, which are in ``trials`` as the file
     has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
     ``is_whole``: whether the run came to its end, None where the file does not say. ``seconds``: how long it
     took; None where that is not known, as of a run that was resumed. ``is_benchmarks``: whether it was read
@@ -162,7 +165,7 @@ class RunWriter:
 
     Raises:
         FileExistsError: if ``path`` holds anything already.
-        RunFileUnusable: if no run file can be there.
+        RunFileUnusable: if no run file can be there, or another run is writing it.
         OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
             before it stand; of a first line no file is left.
     """
@@ -179,12 +182,12 @@ class RunWriter:
             is_new = not self.path.exists()
             if not is_new and not self.path.is_file():
                 raise RunFileUnusable(f"{self.path} is a folder, a pipe or a device; name another file")
-            if not is_new and self.path.stat().st_size:
-                raise FileExistsError(
-                    f"{self.path} is not empty; resume it if it is a run, or name another file"
-                )
             # Unbuffered: what a full disk refused must not be written again when the file is closed.
             self._file: IO[bytes] = self.path.open("ab", buffering=0)
+        _hold(self._file, self.path)
+        if os.fstat(self._file.fileno()).st_size:
+            self._file.close()
+            raise FileExistsError(f"{self.path} is not empty; resume it if it is a run, or name another file")
         try:
             self._append({**environment, "type": "environment", "format": FORMAT})
         except BaseException as error:
@@ -200,10 +203,11 @@ class RunWriter:
     @classmethod
     def resume(cls, path: Path | str) -> tuple[Self, list[Record]]:
         """A writer that goes on where a killed run ended, a torn last line cut off, and the records it has,
-        one a case and process.
+        one a case and block.
 
         Raises:
-            RunFileUnusable: if the file cannot be written, or is not a plain run file.
+            RunFileUnusable: if the file cannot be written, is not a plain run file, or is being written by
+                another run.
             ValueError: as :func:`load_run`.
         """
         path = Path(path)
@@ -211,6 +215,10 @@ class RunWriter:
         writer = cls.__new__(cls)
         with _usable(path):
             writer.path, writer._file = path, path.open("r+b", buffering=0)
+        _hold(writer._file, path)
+        if os.fstat(writer._file.fileno()).st_size != len(data):
+            writer.close()
+            raise RunFileUnusable(f"{path}: another run has gone on with it meanwhile; look at it anew")
         end = data.rfind(b"\n") + 1 if run.environment.get("torn") else len(data)
         writer._file.truncate(end)
         writer._file.seek(end)
@@ -251,6 +259,23 @@ class RunWriter:
         except OSError as error:
             how = f"{error.strerror}; make room, then {going_on(self.path)}"
             raise OSError(error.errno, how, str(self.path)) from error
+
+
+def _hold(file: IO[bytes], path: Path) -> None:
+    """Keeps other runs from writing the file while this one has it open; closes it where one does.
+
+    Runs on different devices may be started at the same time, and with the same file by mistake.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise RunFileUnusable(
+            f"{path}: another run is writing it; wait until that has ended, or name another file"
+        ) from None
+    except OSError as error:
+        # Some file systems of other machines have no locks.
+        _log.info("%s cannot be locked: %s", path, error)
 
 
 def load_begun(path: Path) -> Run:

@@ -9,11 +9,12 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pytest
 
+from harness.results import runfile
 from harness.results.record import FORMAT, Samples
 from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run, strict_json
 from tests.support.run_file import ENVIRONMENT, path, record
@@ -213,6 +214,32 @@ def test_resuming_a_whole_run_appends(path: Path) -> None:
         assert [r.case for r in finished] == [record(n).case for n in (1, 2, 3)]
         writer.write(record(4))
     assert [r.case for r in load_run(path).records] == [record(n).case for n in (1, 2, 3, 4)]
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path, path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    with RunWriter(new, {}), pytest.raises(RunFileUnusable, match="another run is writing it; wait until"):
+        RunWriter.resume(new)
+    writer, _ = RunWriter.resume(path)
+    with writer, pytest.raises(RunFileUnusable, match="another run is writing it"):
+        RunWriter.resume(path)
+    assert RunWriter.resume(path)[1]
+
+
+def test_what_another_run_has_added_meanwhile_is_not_written_over(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hold(_: IO[bytes], path: Path) -> None:
+        with path.open("ab") as other:
+            other.write(b"{}\n")
+
+    before = path.read_bytes()
+    monkeypatch.setattr(runfile, "_hold", hold)
+    with pytest.raises(RunFileUnusable, match="another run has gone on with it meanwhile"):
+        RunWriter.resume(path)
+    assert path.read_bytes() == before + b"{}\n"
+    with pytest.raises(FileExistsError, match="is not empty"):
+        RunWriter(path.with_name("raced.jsonl"), {})
 
 
 def test_only_a_plain_run_file_can_be_resumed(path: Path) -> None:

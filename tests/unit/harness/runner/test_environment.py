@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.cpuinfo import seconds_without_core
+from harness import cpuinfo as cpuinfo_module
+from harness.cpuinfo import seconds_without_core, usable_cores
 from harness.devices import DeviceInfo
 from harness.results.record import FORMAT
 from harness.runner import environment
@@ -183,3 +184,16 @@ def test_what_a_thread_waited_for_a_core_is_read_where_the_system_tells(tmp_path
     (tmp_path / "schedstat").write_text("123456 2500000000 7\n")
     assert seconds_without_core(tmp_path / "schedstat") == 2.5
     assert seconds_without_core(tmp_path / "absent") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"), [("150000 100000", 2), ("10000 100000", 1), ("900000 100000", 4), ("max 100000", 4)]
+)
+def test_a_share_of_the_time_counts_as_fewer_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, cores: int
+) -> None:
+    monkeypatch.setattr(cpuinfo_module, "_allowed_cores", lambda: 4)
+    monkeypatch.setattr(cpuinfo_module, "QUOTA", tmp_path / "cpu.max")
+    assert usable_cores() == 4
+    (tmp_path / "cpu.max").write_text(f"{quota}\n")
+    assert usable_cores() == cores
