@@ -35,7 +35,8 @@ class LacksPackageError(ValueError):
 def records_table(run: Run) -> pd.DataFrame:
     """A row a record, in the order of measurement, with the columns ``run`` (its path) and RECORD_COLUMNS."""
     table = frame(run)[list(RECORD_COLUMNS)]
-    table.insert(0, "run", str(run.path or ""))
+    # A name that is no UTF-8 is shown as far as it is.
+    table.insert(0, "run", str(run.path or "").encode("utf-8", "replace").decode())
     return table
 
 

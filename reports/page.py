@@ -101,9 +101,10 @@ def write_page(
     commands = [str(run.environment.get("command") or "not recorded") for run in runs]
     text = page(runs, commands, band, studies, compiled)
     target = pages.page_path(runs, output)
+    pages.require_no_run(output / pages.INDEX)
+    write_pictures(target, runs)
     with replacing(target) as file:
         file.write_text(text, encoding="utf-8")
-    write_pictures(target, runs)
     with replacing(output / pages.INDEX) as file:
         file.write_text(_index(output), encoding="utf-8")
     return target

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.results.runfile import Run, strict_json
+from harness.results.runfile import Run, first_line, strict_json
 from reports import format as write
 
 INDEX = "index.html"
@@ -72,6 +72,22 @@ def page_path(runs: Sequence[Run], folder: Path) -> Path:
         if not path.exists() or (about(path) or {}).get("id") == mine:
             return path
         number += 1
+
+
+class RunInTheWay(ValueError):
+    """A file of a report would take the place of a run file; the message names it, and what to do."""
+
+
+def require_no_run(path: Path) -> None:
+    """Refuses to write a file of a report where a run is: nothing measured is lost.
+
+    Raises:
+        RunInTheWay: if the file is a run file.
+    """
+    if path.exists() and first_line(path) is not None:
+        raise RunInTheWay(
+            f"{path} is a run file, but a file of the report has this name; name another folder"
+        )
 
 
 def about(path: Path) -> dict[str, Any] | None:

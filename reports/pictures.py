@@ -15,6 +15,7 @@ import pandas as pd
 from harness.files import replacing
 from harness.results.runfile import Run
 from reports import format as write
+from reports.pages import require_no_run
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _LONGEST = 160
@@ -121,6 +122,7 @@ def write_pictures(page: Path, runs: Sequence[Run]) -> list[Path]:
         parts = (page.stem, run * (len(runs_with) > 1), maker * (len(makers) > 1), title)
         name = "-".join(filter(None, (re.sub(r"[^\w.+]+", "-", part).strip("-.") for part in parts)))
         path = page.with_name(f"{name[:_LONGEST]}.png")
+        require_no_run(path)
         with replacing(path) as file:
             file.write_bytes(base64.b64decode(png))
         written.append(path)

@@ -69,6 +69,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """A mistake in what the benchmarks are asked for is told before they are looked for, in one line: later
+    it would be an error in a test file.
+    """
+    if benchmarks_only(session.config):
+        from tests.benchmarks.conftest import require_possible
+
+        require_possible(session.config)
+
+
 @cache
 def found() -> dict[str, list[DeviceInfo] | str]:
     """Every backend with its devices here, or with what is missing for it."""

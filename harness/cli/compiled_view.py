@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cli.mistakes import FAILURE, MistakeError, user_input
+from harness.cli.mistakes import FAILURE, user_input
+from harness.cli.options import number
 
 if TYPE_CHECKING:
     from harness.kernels.targets import Case, Target
@@ -36,7 +37,9 @@ def compile_kernels(
         list[str] | None,
         typer.Argument(metavar="[PROBLEM]...", help="As in minmax int32; all that differ if left out."),
     ] = None,
-    wave: Annotated[int, typer.Option(help="Sub-groups (waves) of 32 or 64 only, on AMD's GPUs.")] = 0,
+    wave: Annotated[
+        int, typer.Option(**number(int, 0), help="Sub-groups (waves) of 32 or 64 only, on AMD's GPUs.")
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compile every default and rung for a GPU that need not be here, and run nothing."""
@@ -44,8 +47,6 @@ def compile_kernels(
     from harness.kernels.targets import cases, targets
     from harness.kernels.view import problem_from_text
 
-    if wave < 0:
-        raise MistakeError(f"--wave {wave}: give the width of a sub-group, such as 32 or 64")
     with user_input():
         asked = problem_from_text(" ".join(problem)) if problem else None
         chosen = [each for name in dict.fromkeys(target) for each in targets(name, wave)]

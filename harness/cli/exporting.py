@@ -48,7 +48,7 @@ def export(
             if file.suffix not in by_ending:
                 endings = f"or a file that ends in {', '.join(by_ending)}"
                 raise ValueError(f"--to: {unknown('format', to, FORMATS)}; {endings}")
-            _require_place(file)
+            _require_place(file, run_file)
         write = by_ending[file.suffix] if file else FORMATS[to][1]
         data = write(loaded(run_file))
         if file:
@@ -61,12 +61,14 @@ def export(
         sys.stdout.buffer.write(data)
 
 
-def _require_place(to: Path) -> None:
-    """Refuses a file to write that cannot be there."""
+def _require_place(to: Path, run_file: Path) -> None:
+    """Refuses a file to write that cannot be there, or is the run that is read."""
     if not to.parent.is_dir():
         raise ValueError(f"--to {to}: there is no folder {to.parent}; make it, or name another file")
     if to.is_dir():
         raise ValueError(f"--to {to}: it is a folder; name a file")
+    if to.exists() and run_file.exists() and to.samefile(run_file):
+        raise ValueError(f"--to {to}: it is the run itself; name another file")
 
 
 def chart(
@@ -87,7 +89,7 @@ def chart(
     from reports.figures import write_ratio_chart
 
     with user_input():
-        _require_place(to)
+        _require_place(to, run_file)
         drawn, others = write_ratio_chart(loaded(run_file), to, band, device, sides or "", cache or "")
     say(f"{what} chart: {to}: {drawn}")
     for other in others:

@@ -36,9 +36,9 @@ def report(
 
     With --study the figures and tables of a published study are redone from all of the runs together.
     """
+    from harness.cli.render import report_of
     from harness.cli.runs import loaded, try_folder
     from harness.cli.terminal import say
-    from reports import write_report
     from reports.compiled import load as load_compiled
 
     with user_input():
@@ -46,7 +46,7 @@ def report(
         targets = [target for path in compiled or () for target in load_compiled(path)]
         try_folder(folder)
     studies = _STUDIES if _EVERY in (study or ()) else study
-    say(f"report: {write_report(found, folder, band, studies or (), targets)}")
+    say(f"report: {report_of(found, folder, band, studies or (), targets)}")
 
 
 def compare(

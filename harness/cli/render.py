@@ -12,7 +12,7 @@ import typer
 
 from backends import REGISTRY
 from harness.cli.doctor import nvidia_present
-from harness.cli.mistakes import NOT_COMPARABLE
+from harness.cli.mistakes import NOT_COMPARABLE, MistakeError
 from harness.cli.terminal import complain, print_table, say, show_json, show_table
 from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
@@ -23,6 +23,7 @@ from harness.runner.plan import RunPlan
 from harness.runner.selftest import MOST_FALSE, SelfTest
 from harness.variants.axes import label
 from reports import format as write
+from reports.compiled import Target
 from reports.limits import Limit, limits_of
 from reports.repeatability import LEAST_EQUAL, Repeated, Told, Twice, pairs_of
 
@@ -67,14 +68,31 @@ def _row(case: Case) -> tuple[str, ...]:
     return case.device_key, case.problem.label, label(case.variant), case.cache, case.role
 
 
+def report_of(
+    runs: Sequence[Run],
+    folder: Path,
+    band: float,
+    studies: Sequence[str] = (),
+    targets: Sequence[Target] = (),
+) -> Path:
+    """The page of a report, written; a run file in its way is the user's mistake."""
+    from reports import write_report
+    from reports.pages import RunInTheWay
+
+    try:
+        return write_report(runs, folder, band, studies, targets)
+    except RunInTheWay as error:
+        raise MistakeError(str(error)) from error
+
+
 def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     """Writes the report, shows what was found and where it is; whether cases were measured, and none was
     wrong or failed.
     """
-    from reports import terminal_table, write_report
+    from reports import terminal_table
     from reports.terminal import conclusion
 
-    page = write_report([measured], folder, band)
+    page = report_of([measured], folder, band)
     counts = Counter(record.status for record in measured.records)
     if as_json:
         show_json({"run": str(measured.path), "report": str(page), "counts": counts} | _found(measured, band))
@@ -93,7 +111,6 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
     """Writes the report of a fleet's runs and says what was found on each device; whether cases were
     measured, and none was wrong or failed.
     """
-    from reports import write_report
     from reports.dataset import frame
     from reports.fleet import kinds_of
     from reports.terminal import conclusion
@@ -101,7 +118,7 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
     if not measured:
         complain("error: nothing was measured")
         return False
-    page = write_report(measured, folder, band)
+    page = report_of(measured, folder, band)
     tell = complain if as_json else say
     counts = Counter(record.status for run in measured for record in run.records)
     if as_json:

@@ -345,9 +345,11 @@ def _lines(path: Path, data: bytes) -> Iterator[dict[str, Any] | None]:
             if not raw.endswith(b"\n"):
                 yield None
                 return
-            raise ValueError(f"{path}, line {number} is not JSON: {error}; {_REMOVE}") from error
+            remedy = _REMOVE if number > 1 else GIVE
+            raise ValueError(f"{path}, line {number} is not JSON: {error}; {remedy}") from error
         if not isinstance(line, dict):
-            raise ValueError(f"{path}, line {number} is not a JSON object; {_REMOVE}")
+            remedy = _REMOVE if number > 1 else GIVE
+            raise ValueError(f"{path}, line {number} is not a JSON object; {remedy}")
         yield line
 
 

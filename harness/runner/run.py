@@ -65,7 +65,7 @@ def run_cases(
     progress: Callable[[Progress], None] = lambda _: None,
     finished: Sequence[Record] = (),
     look: Callable[[Case, float], Snapshot] = lambda *_: {},
-) -> None:
+) -> int:
     """Measures the cases of a plan, in as many rounds as it says, and writes a record for each as soon as it
     is there.
 
@@ -81,6 +81,9 @@ def run_cases(
         finished: records that are there already, one a case and round.
         look: returns the state of a case's device, seen less than so many seconds ago or now; called before
             and after each measurement.
+
+    Returns:
+        How many records were written.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
     every = trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts)
@@ -89,6 +92,7 @@ def run_cases(
     for record in finished:
         run.note(record)
     run.measure(left, progress)
+    return run.written
 
 
 class _Run:
@@ -96,6 +100,7 @@ class _Run:
 
     def __init__(self, plan: RunPlan, writer: Writer, look: Callable[[Case, float], Snapshot]) -> None:
         self._plan, self._writer, self._look = plan, writer, look
+        self.written = 0
         self._measure, self._budget = plan.suite.measure, plan.request.budget
         self._over: set[Case] = set()
         # Where a device has several contexts, further rounds measure nothing else.
@@ -247,6 +252,7 @@ class _Run:
         record = record.in_block(trial.process, trial.round)
         self.note(record)
         self._writer.write(record)
+        self.written += 1
         return record
 
     def _measured(self, pool: Pool, trial: Trial) -> Record:

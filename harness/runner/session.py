@@ -225,7 +225,10 @@ def fill(
     """Measures a plan whose devices are locked (:func:`alone`), but not what a run that was ``begun`` has."""
     start = time.monotonic()
     _write_pictures(plan, writer, {str(image.get("title")) for image in begun.images} if begun else ())
-    run_cases(plan, writer, progress, begun.trials if begun else (), watch.look)
+    written = run_cases(plan, writer, progress, begun.trials if begun else (), watch.look)
+    if begun and begun.is_whole and not written:
+        # It ended before, and its end says how long it took.
+        return
     # How long a run that was ended before had taken is not known.
     writer.write_end(None if begun else time.monotonic() - start)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -303,8 +304,8 @@ def _fit_for_files(name: str) -> str:
     is_plain = name.isprintable() and not {"/", "\\"} & set(name)
     if not is_plain or not 0 < len(name) <= _LONGEST_NAME or name[0] == ".":
         raise ValueError(
-            f"should be a name for files: 1 to {_LONGEST_NAME} printable characters without a slash, "
-            "the first of them no dot"
+            f"should be a name for files, not {reprlib.repr(name)}: 1 to {_LONGEST_NAME} printable "
+            "characters without a slash, the first of them no dot"
         )
     return name
 

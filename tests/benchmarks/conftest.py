@@ -45,6 +45,16 @@ def plan_of(config: pytest.Config) -> RunPlan:
     return _plan(config.getoption("--suite"), tuple(names), tuple(texts))
 
 
+def require_possible(config: pytest.Config) -> None:
+    """Refuses a suite, backend or device that there is not.
+
+    Raises:
+        pytest.UsageError: naming it, and what there is.
+    """
+    if not _why_not(config):
+        plan_of(config)
+
+
 def _why_not(config: pytest.Config) -> str:
     """Why no benchmark runs; empty where they do."""
     if not _asked(config):

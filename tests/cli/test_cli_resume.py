@@ -61,6 +61,15 @@ def test_killed_run_is_resumed(harness: Harness) -> None:
     assert [record.case.problem.label for record in records] == ["minmax int32 50x40", "sum int32 50x40"]
 
 
+def test_a_run_that_came_to_its_end_is_left_as_it_is(harness: Harness) -> None:
+    path = Path("my.jsonl")
+    done = harness("run", harness.suite(), "--backend", "numpy", "--run", path)
+    assert done.code == 0, done.err
+    before = path.read_bytes()
+    assert harness("run", "--resume", path).code == 0
+    assert path.read_bytes() == before
+
+
 def test_a_budget_is_kept_for_a_resumed_run(harness: Harness) -> None:
     arguments = ("--backend", "numpy", "--budget", 2, "--run", "my.jsonl")
     assert harness("run", harness.suite(), *arguments).code == 0

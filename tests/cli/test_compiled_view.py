@@ -101,7 +101,7 @@ def _refusing(source: str, *_: object) -> list[Resources]:
     [
         (("--target", "gfx943"), "did you mean 'gfx942'"),
         (("--target", "gfx942", "--wave", "32"), "gfx942 has waves of 64, not of 32"),
-        (("--target", "gfx942", "--wave", "-1"), "--wave -1: give the width of a sub-group"),
+        (("--target", "gfx942", "--wave", "-1"), "'-1' is not a whole number of at least 0"),
         (("--target", "gfx942", "minmix"), "word 'minmix' is unknown"),
         ((), "Missing option '--target'"),
     ],

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -182,3 +183,52 @@ def test_what_a_run_lacks_is_told_by_all_that_read_it(harness: Harness, argument
     shown = harness(*(each.format(path) for each in arguments))
     assert f"note: {path}: the run was ended before its last case: " in shown.err
     assert "was ended" not in shown.out
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("run.json", ("export", "{}", "--to", "{}")),
+        ("run.svg", ("chart", "ratio", "{}", "--to", "./{}")),
+        ("index.html", ("report", "{}", "--report", ".")),
+    ],
+)
+def test_a_run_is_not_replaced_by_what_is_made_of_it(
+    harness: Harness, written: bytes, name: str, command: tuple[str, ...]
+) -> None:
+    Path(name).write_bytes(written)
+    done = harness(*(word.format(name) for word in command))
+    assert done.code == 2
+    assert f"{name}: it is the run itself" in done.err or f"{name} is a run file, but" in done.err
+    assert Path(name).read_bytes() == written
+
+
+def test_a_picture_of_a_page_takes_no_run_s_place(harness: Harness, run_file: Path, written: bytes) -> None:
+    pixels = io.BytesIO()
+    Image.new("L", (2, 2)).save(pixels, "png")
+    picture = {"title": "original", "png": b64encode(pixels.getvalue()).decode()}
+    writer, _ = RunWriter.resume(run_file)
+    with writer:
+        writer.write_image(picture)
+    in_the_way = run_file.with_name("run-original.png")
+    in_the_way.write_bytes(written)
+    done = harness("report", run_file, "--report", ".")
+    assert done.code == 2, done.out
+    assert "run-original.png is a run file, but a file of the report has this name" in done.err
+    assert in_the_way.read_bytes() == written
+
+
+def test_a_file_whose_name_is_no_utf8_is_exported(harness: Harness, written: bytes) -> None:
+    name = os.fsdecode(b"b\xff.jsonl")
+    Path(name).write_bytes(written)
+    done = harness("export", name, "--to", "rows.csv")
+    assert done.code == 0, done.err
+    assert set(pd.read_csv("rows.csv")["run"]) == {"b?.jsonl"}
+
+
+def test_what_is_no_run_file_at_all_is_not_to_be_mended(harness: Harness) -> None:
+    Path("read.md").write_text("# A title\n\ntext\n")
+    done = harness("export", "read.md", "--to", "csv")
+    assert done.code == 2
+    assert "line 1 is not JSON" in done.err
+    assert done.err.rstrip().endswith("give one that `harness run` wrote")

@@ -162,7 +162,7 @@ def test_a_bomb_does_not_fill_the_memory(tmp_path: Path, module: Any) -> None:
 def test_deep_nesting_is_refused(tmp_path: Path, opening: str, where: str) -> None:
     path = tmp_path / "deep.json"
     path.write_text(where.format(opening * 200_000) + "\n")
-    with pytest.raises(ValueError, match=r"deep.json, line 1 is not JSON: it is nested too deeply; remove"):
+    with pytest.raises(ValueError, match=r"deep.json, line 1 is not JSON: it is nested too deeply; give"):
         load_run(path)
 
 
