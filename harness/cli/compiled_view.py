@@ -35,7 +35,7 @@ def compile_kernels(
     ],
     problem: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROBLEM]...", help="As in minmax int32; all that differ if left out."),
+        typer.Argument(metavar="PROBLEM", help="As in minmax int32; all that differ if left out."),
     ] = None,
     wave: Annotated[
         int, typer.Option(**number(int, 0), help="Sub-groups (waves) of 32 or 64 only, on AMD's GPUs.")

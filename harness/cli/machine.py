@@ -33,7 +33,7 @@ def devices(as_json: Json = False) -> None:
 
 def list_things(
     what: Annotated[
-        str | None, typer.Argument(**among("listing", CONTENTS, "[WHAT]", ": everything when left out"))
+        str | None, typer.Argument(**among("listing", CONTENTS, "WHAT", ": everything when left out"))
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -196,7 +196,7 @@ def _typed(context: typer.Context) -> set[str]:
 def selftest(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN]...", help="Recorded runs to split into halves, in place of measuring."),
+        typer.Argument(metavar="RUN", help="Recorded runs to split into halves, in place of measuring."),
     ] = None,
     *,
     comparisons: Annotated[
@@ -235,7 +235,7 @@ def selftest(
 def limits(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN]...", help="Recorded runs to show, in place of measuring."),
+        typer.Argument(metavar="RUN", help="Recorded runs to show, in place of measuring."),
     ] = None,
     *,
     backend: Backends = None,

@@ -17,7 +17,7 @@ _FAIL_ON = ("slower", "faster", "ambiguous", "lost")
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run or pytest-benchmark JSON files.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run or pytest-benchmark JSON files.")],
     folder: ReportFolder = GENERATED,
     band: Band = DEFAULT_BAND,
     study: Annotated[

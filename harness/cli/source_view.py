@@ -24,7 +24,7 @@ class _Kind(StrEnum):
 def source(
     problem: Annotated[
         list[str],
-        typer.Argument(metavar="PROBLEM...", help="As in minmax int32 2560x2560, or laplace four uint8."),
+        typer.Argument(metavar="PROBLEM", help="As in minmax int32 2560x2560, or laplace four uint8."),
     ],
     dialect: Annotated[_Dialect, typer.Option(help="OpenCL C or CUDA C++.")] = _Dialect.CL,
     kind: Annotated[_Kind, typer.Option("--for", help="The device that is assumed.")] = _Kind.GPU,
