@@ -89,7 +89,7 @@ def _outcome(streams: Mapping[str, Remembered]) -> int:
         with suppress(OSError):
             if os.environ.get("HARNESS_DEBUG") == "1":
                 traceback.print_exc()
-            elif not any(error is stream.error for stream in streams.values()):
+            elif not any(error is each for stream in streams.values() for each in stream.errors):
                 _explain(error)
         return USAGE if isinstance(error, MistakeError) else FAILURE
     return 0

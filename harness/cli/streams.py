@@ -15,11 +15,11 @@ _NAMES = {"stdout": "standard output", "stderr": "standard error"}
 
 
 class Remembered:
-    """A stream that remembers the first error of writing to it; whoever wrote is told, too."""
+    """A stream that remembers the errors of writing to it; whoever wrote is told, too."""
 
     def __init__(self, stream: IO[Any], of: Remembered | None = None) -> None:
         self.stream = stream
-        self.error: OSError | None = None
+        self.errors: list[OSError] = []
         self._of = of or self
 
     def write(self, text: Any) -> int:
@@ -48,7 +48,8 @@ class Remembered:
         except BrokenPipeError:
             self._of.give_up()
         except OSError as error:
-            self._of.error = self._of.error or error
+            # Where a write fails, so does the flush after it, with an error of its own.
+            self._of.errors.append(error)
             raise
 
     def give_up(self) -> None:
@@ -90,11 +91,11 @@ def tell_broken(streams: Mapping[str, Remembered]) -> bool:
         # Remembered.
         with suppress(OSError):
             stream.flush()
-    broken = {name: stream.error for name, stream in streams.items() if stream.error}
+    broken = {name: stream.errors[0] for name, stream in streams.items() if stream.errors}
     for name, error in broken.items():
         _tell(name, error.strerror or str(error))
     for stream in streams.values():
-        if stream.error:
+        if stream.errors:
             stream.give_up()
     return bool(broken)
 

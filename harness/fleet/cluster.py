@@ -169,6 +169,13 @@ def made(description: Description) -> Iterator[Any]:
         kind = getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise FleetError(f"cluster {description.cluster}: {error}; install its package") from error
+    from distributed.deploy import Cluster
+
+    if not (isinstance(kind, type) and issubclass(kind, Cluster)):
+        raise FleetError(
+            f"cluster {description.cluster}: it is no class of clusters of Dask's, such as "
+            "dask_jobqueue.SLURMCluster; name one"
+        )
     try:
         cluster = kind(**description.arguments)
         if description.scale:

@@ -46,13 +46,19 @@ def plan_of(config: pytest.Config) -> RunPlan:
 
 
 def require_possible(config: pytest.Config) -> None:
-    """Refuses a suite, backend or device that there is not.
+    """Refuses a suite, backend or device that there is not, and a file that cannot be written in the end.
 
     Raises:
         pytest.UsageError: naming it, and what there is.
     """
-    if not _why_not(config):
-        plan_of(config)
+    if _why_not(config):
+        return
+    plan_of(config)
+    written = config.getoption("benchmark_json", default=None)
+    if written and not written.parent.is_dir():
+        raise pytest.UsageError(
+            f"--benchmark-json {written}: there is no folder {written.parent}; make it, or name another file"
+        )
 
 
 def _why_not(config: pytest.Config) -> str:

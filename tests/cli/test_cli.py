@@ -246,6 +246,7 @@ CLOSED, FULL = "it is closed", "No space left on device"
         ("harness list suites 2>&-", "error", CLOSED),
         ("harness list suites > /dev/full", "output", FULL),
         ("harness --help > /dev/full", "output", FULL),
+        ("harness --version > /dev/full", "output", FULL),
         ("harness report x 2> /dev/full", "error", FULL),
         ("harness list suites --json > /dev/full", "output", FULL),
         ("harness list suites >&- 2>&-", "", ""),

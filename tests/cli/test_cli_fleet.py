@@ -92,6 +92,14 @@ def test_a_mistake_is_told(
     assert not Path("my").exists()
 
 
+def test_what_is_no_cluster_is_not_called(harness: Harness) -> None:
+    file = _file("cluster: os.mkdir\narguments: {path: made}\n")
+    shown = harness("run", harness.suite(SUITE), "--run", "my", "--cluster", file)
+    assert shown.code == 2
+    assert "cluster os.mkdir: it is no class of clusters of Dask's" in shown.err
+    assert not Path("made").exists()
+
+
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1", "tcp://127.0.0.1:9"])
 def test_after_an_address_that_is_none_the_command_ends(harness: Harness, address: str) -> None:
     arguments = ("-m", "harness", "run", str(harness.suite()), "--run", "my", "--scheduler", address)

@@ -114,6 +114,7 @@ def test_mistakes_are_named() -> None:
         (("--backend", "metal"), "backend 'metal' is unknown"),
         (("--suite", "quik"), "did you mean 'quick'"),
         (("--device", "opencl:99"), "no device matches 'opencl:99'"),
+        (("--suite", "smoke", "--benchmark-json=none/a.json"), "none/a.json: there is no folder none"),
     ):
         done = run_pytest("--benchmark-only", *arguments)
         assert message in done.stderr
