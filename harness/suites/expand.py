@@ -13,6 +13,7 @@ from harness.explain import unknown
 from harness.kernels.defaults import default_variant
 from harness.kernels.requirements import violations
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
+from harness.problems.base import MAX_ELEMENTS
 from harness.problems.dtypes import DTYPES
 from harness.results.record import Case
 from harness.suites.schema import (
@@ -239,7 +240,9 @@ def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceIn
             if block.runs_on(device.kind):
                 wanted.setdefault((direction, nbytes, cast(Cache, cache)), {})[device] = None
     for (direction, nbytes, cache), where in sorted(wanted.items(), key=lambda item: item[0]):
-        problem = Bandwidth(direction, _LIMIT_DTYPE, -(-nbytes // _LIMIT_ITEMSIZE))
+        # The size of a source that no memory holds: its cases are skipped, and so is this one.
+        size = min(-(-nbytes // _LIMIT_ITEMSIZE), MAX_ELEMENTS)
+        problem = Bandwidth(direction, _LIMIT_DTYPE, size)
         for device in filter(_has_own_kernels, where):
             base = Case(device.backend, device.index, problem, LibraryVariant(), cache, "limit")
             yield from (replace(base, variant=variant) for variant in _candidates(suite, problem, device))

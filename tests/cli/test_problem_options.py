@@ -83,6 +83,13 @@ def test_a_mistake_names_the_option(harness: Harness, arguments: tuple[object, .
     assert message in shown.err
 
 
+def test_the_largest_source_is_skipped_and_its_limit_with_it(harness: Harness) -> None:
+    options = ("--op", "sum", "--dtype", "float64", "--shape", 2**56, "--backend", "opencl")
+    shown = harness("run", *options, "--dry-run")
+    assert shown.code == 0, shown.err
+    assert "0 cases to measure" in shown.out
+
+
 def test_a_photograph_has_the_size(harness: Harness) -> None:
     imsave("photo.png", np.random.default_rng(1).integers(0, 256, (30, 20, 3), dtype=np.uint8))
     shown = harness("run", "--laplace", "four", "--border", "wrap", "--image", "photo.png", *SHORT)
