@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from reports.clock_comparison import agreements, mean_table
 from tests.support.figures import MAIN, RESULTS, Figure
 from tests.support.figures.h100 import H100, RUN
-from tests.support.figures.verdicts import BEFORE, OTHER
 from tests.support.recorded import FOLDER, OWN, ends, table, where
 
 FORMER = "h100-quick-before"
-"""Of the H100, whose OpenCL events are without a head start, as those of BEFORE and OTHER on the H200."""
+"""Of the H100, whose OpenCL events are without a head start."""
 TRIED = FOLDER / "h100-head-start.txt"
 
 
@@ -21,22 +19,12 @@ def contradicting(*runs: str) -> list[int]:
     return [len(where(table(run), not_disagreement="", backend=apis)) for run in runs]
 
 
-def in_none_here() -> list[int]:
-    """The same of the H200's run on another host, where the main run has none."""
-    here, there = contradicting(MAIN, OTHER)
-    assert not here
-    return [there]
-
-
-def events() -> list[float]:
-    """By events on the former host: the ratios in the mean by size. Then of one minmax the event clock on
-    three hosts, and the queue clock.
-    """
-    lines = [[cell.text for cell in line.cells] for line in mean_table(agreements(table(BEFORE))).lines]
-    means = [float(line[7]) for line in lines if line[1] == "reductions"]
+def none_here() -> list[float]:
+    """In the main run: nothing to contradict; and one minmax by OpenCL's events and by the queue clock."""
+    assert not contradicting(MAIN)[0]
     wanted = {"problem": "minmax int32 2560x2560", "backend": "opencl", "purpose": "compare"}
-    of = [where(table(run), **wanted).iloc[0] for run in (OTHER, BEFORE, MAIN)]
-    return [*means, *(1e6 * float(row[clock]) for clock in ("event", "queue") for row in of)]
+    row = where(table(MAIN), **wanted).iloc[0]
+    return [1e6 * float(row[clock]) for clock in ("event", "queue")]
 
 
 def head_start(api: str) -> list[float]:
@@ -55,13 +43,10 @@ def empties() -> list[float]:
 
 
 SENTENCES: list[Figure] = [
-    (RESULTS, "on the other host in {} of OpenCL's cases, here in none.", in_none_here),
     (
         RESULTS,
-        "{:.2f}, {:.2f} and {:.2f} on that of [the run before](../reports/examples/h200-quick-before.jsonl"
-        ".xz). OpenCL's of minmax of int32 at 2560x2560 is {:.1f} us on the other host, {:.1f} there and "
-        "{:.1f} here, where the queue clock says {:.2f}, {:.2f} and {:.2f}.",
-        events,
+        "OpenCL's of minmax of int32 at 2560x2560 is {:.1f} us, where the queue clock says {:.2f}.",
+        none_here,
     ),
     (
         H100,

@@ -255,7 +255,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         "README.md",
-        "and in {} on the H100, by up to {:.1f} %",
+        "and in {} on the H100 (older), by up to {:.1f} %",
         lambda: [len(slower_filters()), 100 * (1 / min(slower_filters().values()) - 1)],
     ),
     (

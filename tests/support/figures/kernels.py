@@ -28,10 +28,10 @@ def loads() -> tuple[float, ...]:
     return *(gained["minmax float64 1280x1280"][side] for side in OWN), bytes_lost
 
 
-def places(name: str) -> tuple[float, ...]:
+def places() -> tuple[float, ...]:
     """Of the limit's time, minmaxloc of two types: the slower side."""
     asked = ("minmaxloc float32 2560x2560", "minmaxloc float64 1280x1280")
-    return tuple(over_limit(name, not_op="", problem=problem)[1] for problem in asked)
+    return tuple(over_limit("h200-minmaxloc", not_op="", problem=problem)[1] for problem in asked)
 
 
 SENTENCES: list[Figure] = [
@@ -58,9 +58,8 @@ SENTENCES: list[Figure] = [
     (
         NOTES,
         "takes at most {:.2f} times the limit's time, of float64 at 1280x1280 {:.2f} times",
-        lambda: places("h200-minmaxloc"),
+        places,
     ),
-    (NOTES, "before, {:.2f} and {:.2f}", lambda: places("h200-minmaxloc-former")),
     (NOTES, "at 1280x1280 {:.2f} (OpenCL) and {:.2f} (CUDA) times as fast as", lambda: loads()[:2]),
     (NOTES, "but costs sums of bytes {:.0f} %.", lambda: loads()[2:]),
     (

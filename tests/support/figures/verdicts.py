@@ -12,7 +12,8 @@ from harness.runner.session import self_tests_of
 from reports.controls import control_table
 from reports.ratios import BEST_LIBRARY as BEST
 from reports.ratios import comparisons
-from tests.support.figures import ISSUES, LIBRARIES, MAIN, RESULTS, Figure
+from reports.repeatability import Repeated
+from tests.support.figures import BILLIONS, ISSUES, LIBRARIES, MAIN, RESULTS, Figure
 from tests.support.recorded import (
     FOLDER,
     OWN,
@@ -29,25 +30,41 @@ from tests.support.recorded import (
 )
 from tests.support.sequential import FROM_AN_EDGE, SCATTER, simulated
 
-BEFORE, OTHER = "h200-quick-before", "h200-quick-other-host"
-LONG = "h200-quick-long-lead"
-FORMER, MACHINE = "h200-quick-former-limits", "h200-quick-other-machine"
-SUB_GROUPS = "h200-quick-sub-groups"
-"""The kernels before groups combined by atomics on local memory."""
+MACHINE, SUB_GROUPS = "h200-quick-other-machine", "h200-quick-sub-groups"
+"""Former kernels on two other machines; the latter are those before atomics on local memory."""
 
 
-def equal_verdicts() -> tuple[float, ...]:
-    """Of two machines: equal ones, all, and their share in per cent."""
-    found = agreeing(SUB_GROUPS, MACHINE)
-    assert all("ambiguous" in (each.a.verdict, each.b.verdict) for each in found.pairs if not each.equal)
-    return found.equal, len(found.pairs), 100 * found.share
+@cache
+def both_machines() -> tuple[Repeated, Repeated]:
+    """The main run's verdicts beside those of former kernels on either of two other machines; what is not
+    equal is *ambiguous* in one of both runs.
+    """
+    found = agreeing(MAIN, MACHINE), agreeing(MAIN, SUB_GROUPS)
+    for pair in (pair for each in found for pair in each.pairs if not pair.equal):
+        assert "ambiguous" in (pair.a.verdict, pair.b.verdict)
+    return found
 
 
-def by_kind() -> tuple[int, ...]:
-    """Equal verdicts of the reductions, all reductions, those of the filters, and all filters."""
-    pairs = agreeing(SUB_GROUPS, MACHINE).pairs
-    kinds = [[pair.equal for pair in pairs if pair.kind == kind] for kind in ("reduction", "laplace")]
-    return tuple(count for equal in kinds for count in (sum(equal), len(equal)))
+def equal_verdicts() -> list[float]:
+    """Equal ones beside either machine, all, and their shares in per cent."""
+    one, other = both_machines()
+    assert len(one.pairs) == len(other.pairs)
+    return [one.equal, other.equal, len(one.pairs), 100 * one.share, 100 * other.share]
+
+
+def differing() -> list[int]:
+    """How many of all are not equal beside either machine."""
+    *equal, count = map(int, equal_verdicts()[:3])
+    return [count, *(count - each for each in equal)]
+
+
+def by_kind() -> list[int]:
+    """Equal verdicts of the reductions beside either machine, all reductions, and the same of the filters."""
+    found = []
+    for kind in ("reduction", "laplace"):
+        of = [[pair.equal for pair in each.pairs if pair.kind == kind] for each in both_machines()]
+        found += [*map(sum, of), len(of[0])]
+    return found
 
 
 @cache
@@ -68,50 +85,9 @@ def controls() -> tuple[str, ...]:
 
 
 def undecided() -> list[float]:
-    """The ambiguous cases of the main run, the ends of their ratios, and how many the run before had."""
-    found, before = (
-        where(ratios(run), first_backend="opencl", verdict="ambiguous")["gross"] for run in (MAIN, SUB_GROUPS)
-    )
-    return [len(found), *ends(found), len(before)]
-
-
-def on_another_host() -> list[int]:
-    """The most contexts on another host by a long lead, and the cases that they left undecided."""
-    left = where(ratios(LONG), first_backend="opencl", verdict="ambiguous")
-    return [contexts(LONG)[1], len(left)]
-
-
-def both_hosts() -> tuple[int, int]:
-    """The verdicts that the run before and another host agree on, and all; none contradicts another."""
-    found = agreeing(SUB_GROUPS, LONG)
-    return found.equal, len(found.pairs)
-
-
-def on_other_machines() -> tuple[int, int]:
-    """The verdicts of the run before that another machine gives, and a third; the one that the third
-    contradicts is of a filter that has become faster since in CUDA.
-    """
-    same, former = agreeing(SUB_GROUPS, MACHINE), agreeing(SUB_GROUPS, FORMER, contradicting=1)
-    (changed,) = (pair for pair in former.pairs if {pair.a.verdict, pair.b.verdict} == {"same", "slower"})
-    assert changed.problem == "laplacian eight replicate uint8C1 2560x2560"
-    return same.equal, former.equal
-
-
-def differing() -> int:
-    """The verdicts of both hosts that are not equal."""
-    equal, count = both_hosts()
-    return count - equal
-
-
-def asked_for_together() -> list[float]:
-    """Of CUDA's mask *eight* of float32: by how many per cent it was slower, its time then, and now."""
-    wanted = {"problem": "laplacian eight replicate float32C1 2560x2560"}
-    (ratio,) = where(ratios(OTHER), first_backend="opencl", **wanted)["gross"]
-    times = [
-        1e6 * where(table(run), backend="cuda", purpose="compare", **wanted)["queue"].iloc[0]
-        for run in (OTHER, MAIN)
-    ]
-    return [100 * (ratio - 1), *times]
+    """The ambiguous cases of the main run, and the ends of their ratios."""
+    found = where(ratios(MAIN), first_backend="opencl", verdict="ambiguous")["gross"]
+    return [len(found), *ends(found)]
 
 
 def leads_of_main() -> list[float]:
@@ -138,21 +114,6 @@ def slower_filters() -> list[float]:
     return [len(found), *apart("slower", "laplace")]
 
 
-def with_four_channels(run: str) -> list[float]:
-    """By how many per cent OpenCL is slower in filters of four channels that half fill the cache."""
-    rows = where(ratios(run), first_backend="opencl", type="uint8C4", size="2560x2560")
-    assert len(rows) == 2
-    return sorted(ends(100 * (1 / rows["gross"] - 1)))
-
-
-def before() -> list[float]:
-    """The run before: equal cases of all; how many times as fast the plain filter is now, in each API."""
-    rows = where(ratios(BEFORE), first_backend="opencl")
-    plain = {"problem": "laplacian four reflect_101 uint8C1 2560x2560", "purpose": "compare"}
-    times = [where(table(run), backend=OWN, **plain).set_index("backend")["queue"] for run in (BEFORE, MAIN)]
-    return [len(where(rows, verdict="same")), len(rows), *(times[0] / times[1])[OWN]]
-
-
 def ahead() -> tuple[int]:
     """Cases of the main run, in each of which each API is faster than the best library."""
     found = [
@@ -164,11 +125,22 @@ def ahead() -> tuple[int]:
     return (int(found[0]["faster"]),)
 
 
-def contradicting() -> list[str]:
-    """The type and size of the sum of CuPy's in the main run whose clocks contradict each other."""
-    (row,) = where(table(MAIN), not_disagreement="", backend="cupy").to_dict("records")
-    assert row["op"] == "sum"
-    return [row["type"], row["size"]]
+def contradicting() -> list[int]:
+    """How many records of the main run, `jia2012`, `modern` and `libraries` have clocks that contradict each
+    other; all are of libraries, but for a sum of OpenCL's. From 268 million elements on all are of CuPy.
+    """
+    found = [where(table(run), not_disagreement="") for run in (MAIN, *(f"h200-{name}" for name in SUITES))]
+    (ours,) = (row for rows in found for row in where(rows, not_role="library").to_dict("records"))
+    assert (ours["backend"], ours["problem"], ours["cache"]) == ("opencl", "sum int8 4096x4096", "cold")
+    assert len(where(found[-1], not_role="library")) == 1
+    for run in BILLIONS:
+        far = where(table(run), not_disagreement="")
+        assert set(far["backend"]) == {"cupy"}
+        assert set(far["op"]) == {"sum", "count_nonzero"}
+    return [len(rows) for rows in found]
+
+
+SUITES = ("jia2012", "modern", "libraries")
 
 
 def empties() -> tuple[float, ...]:
@@ -220,10 +192,9 @@ SENTENCES: list[Figure] = [
     ),
     (
         "README.md",
-        "{} of {} did on another machine.",
-        lambda: (equal_verdicts()[1] - equal_verdicts()[0], equal_verdicts()[1]),
+        "of {}, {} and {} did beside former kernels on two other machines.",
+        differing,
     ),
-    (ISSUES, "with other numbers of contexts, {} differ, of which none contradicts", lambda: [differing()]),
     (
         RESULTS,
         "the queue clock in {} to {} fresh contexts of the device, an empty kernel in {},",
@@ -231,46 +202,32 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "The {} *ambiguous* cases lie at the edges of the band, at {:.3f} to {:.3f}. In [the run of the "
-        "kernels before](../reports/examples/h200-quick-sub-groups.jsonl.xz), on another machine, {} were",
+        "The {} *ambiguous* cases lie at the edges of the band, at {:.3f} to {:.3f}.",
         undecided,
     ),
-    (RESULTS, "took twice as many calls, up to {} contexts left {} undecided.", on_another_host),
-    (RESULTS, "`harness repeat` finds {} of the {} verdicts of both equal, and none that", both_hosts),
-    (
-        RESULTS,
-        "samples, {} are equal, and none contradicts another; of [a "
-        "third](../reports/examples/h200-quick-former-limits.jsonl.xz) {}, and one does",
-        on_other_machines,
-    ),
     (RESULTS, "gives {}, with intervals of {} in OpenCL and {} in CUDA.", controls),
-    (ISSUES, "In `quick` that of {} at {} does.", contradicting),
-    (ISSUES, "in {} of {} cases (", lambda: equal_verdicts()[:2]),
-    (ISSUES, "(reductions {} of {}, Laplace filters {} of {})", by_kind),
+    (
+        ISSUES,
+        "In `quick` {} records have such clocks, in `jia2012` {}, in `modern` {} and in `libraries` {}",
+        contradicting,
+    ),
+    (
+        ISSUES,
+        "equal in [{}](../reports/examples/h200-quick-other-machine.jsonl.xz) and "
+        "[{}](../reports/examples/h200-quick-sub-groups.jsonl.xz) of {} cases",
+        lambda: equal_verdicts()[:3],
+    ),
+    (ISSUES, "(reductions {} and {} of {}, Laplace filters {} and {} of {})", by_kind),
     (RESULTS, "slower in {} filters of bytes**, by {:.1f} to {:.1f} %:", slower_filters),
-    (RESULTS, "it was slower by {:.1f} to {:.1f} % (", lambda: with_four_channels(FORMER)),
-    (RESULTS, "it is slower by {:.1f} to {:.1f} %.", lambda: with_four_channels(MAIN)),
     (
         "README.md",
-        "OpenCL is slower in {} filters of `quick` on the H200, by up to {:.1f} %",
+        "In `quick` OpenCL is slower in {} filters on the H200, by up to {:.1f} %",
         lambda: slower_filters()[::2],
-    ),
-    (
-        RESULTS,
-        "it was slower by {:.0f} % ([on the other host](../reports/examples/h200-quick-other-host.jsonl.xz)),"
-        " as ptxas asked for some rows late: it took {:.1f} us there, and takes {:.1f} since",
-        asked_for_together,
     ),
     (
         RESULTS,
         "whose source nearly fills the cache, by {:.1f} to {:.1f} %.",
         lambda: apart("faster", "reduction"),
-    ),
-    (
-        RESULTS,
-        "{} of the {} cases were the *same*. They have become faster since, more so in CUDA: the plain one "
-        "of one channel at 2560x2560 by {:.2f} times in OpenCL and {:.2f} times in CUDA.",
-        before,
     ),
     (
         RESULTS,
@@ -312,7 +269,9 @@ SENTENCES: list[Figure] = [
 ROWS: list[Figure] = [
     (
         RESULTS,
-        "| two machines: 95 % of the verdicts equal | {} of {}, {:.0f} % | met |",
+        "| two machines: 95 % of the verdicts equal | today's run beside former kernels on two other "
+        "machines: {} and {} of {}, {:.0f} and {:.0f} %, none contradicting | not shown for two runs of "
+        "today's kernels |",
         equal_verdicts,
     ),
     (RESULTS, "| 0 of {} by processes, none by halves of contexts | met |", lambda: selftested()[:1]),

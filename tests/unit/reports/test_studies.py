@@ -79,7 +79,7 @@ def ladders_alone() -> Run:
     rungs = {rung for name in ("yan2011", "yan2011_image") for rung in LADDERS[name].rungs}
     kept = [record for record in run.records if record.case.variant in rungs]
     assert 0 < len(kept) < len(run.records)
-    return replace(run, records=kept, path=run.path.with_name("h200-ladders.jsonl.xz"))
+    return replace(run, records=kept, path=Path("h200-ladders.jsonl.xz"))
 
 
 def on_processor(*records: Record) -> Run:
