@@ -91,8 +91,7 @@ def _weights(problem: Laplace) -> Array:
     In float32, in which CuPy then computes: exact for all our integers (24 bits), where integer weights would
     make it compute in float64.
     """
-    centre, edge, corner = problem.coefficients
-    mask = np.array([[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]], np.float32)
+    mask = np.array(problem.weights, np.float32)
     return mask if problem.channels == 1 else mask[:, :, np.newaxis]
 
 

@@ -169,9 +169,8 @@ class Filter:
     @property
     def mask(self) -> Array:
         """The mask in the type in which NPP takes it: of integers, integers."""
-        centre, edge, corner = self.problem.coefficients
         kind = np.float32 if self.problem.element.is_float else np.int32
-        return np.array([corner, edge, corner, edge, centre, edge, corner, edge, corner], kind)
+        return np.array(self.problem.weights, kind).ravel()
 
     @property
     def value(self) -> Any:

@@ -211,5 +211,4 @@ def _ksize(problem: Laplace) -> int | None:
 
 def weights(problem: Laplace) -> Array:
     """The 3x3 mask, in float32."""
-    centre, edge, corner = problem.coefficients
-    return np.array([[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]], np.float32)
+    return np.array(problem.weights, np.float32)

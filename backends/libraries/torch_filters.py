@@ -54,9 +54,8 @@ def lacks(problem: Laplace) -> str | None:
 
 
 def _convolution(problem: Laplace, device: Any) -> Filter:
-    centre, edge, corner = problem.coefficients
-    mask = [[corner, edge, corner], [edge, centre, edge], [corner, edge, corner]]
-    weights = torch.tensor(mask, dtype=torch.float32, device=device).expand(problem.channels, 1, 3, 3)
+    mask = torch.tensor(problem.weights, dtype=torch.float32, device=device)
+    weights = mask.expand(problem.channels, 1, 3, 3)
     weights = weights.contiguous(memory_format=torch.channels_last)
     own = problem.border == "constant" and problem.border_value == 0
     mode = _PADDING.get(problem.border, "circular")
@@ -81,7 +80,7 @@ def _compiled(problem: Laplace) -> Filter:
         height, width = problem.height, problem.width
         padded = _bordered(image, problem).to(torch.int32)
         total = 0
-        for dy, row in enumerate(_mask(problem)):
+        for dy, row in enumerate(problem.weights):
             for dx, weight in enumerate(row):
                 if weight:
                     total = total + weight * padded[dy : dy + height, dx : dx + width]
@@ -92,12 +91,6 @@ def _compiled(problem: Laplace) -> Filter:
     own = FunctionType(expression.__code__.replace(), expression.__globals__, closure=expression.__closure__)
     compiled: Filter = torch.compile(own, fullgraph=True, dynamic=False)
     return compiled
-
-
-def _mask(problem: Laplace) -> tuple[tuple[int, int, int], ...]:
-    centre, edge, corner = problem.coefficients
-    outer = (corner, edge, corner)
-    return outer, (edge, centre, edge), outer
 
 
 def _bordered(image: Any, problem: Laplace) -> Any:

@@ -110,9 +110,7 @@ LOAD_ORDERS: Final[dict[axes.LoadOrder, FilterValue]] = {"compiler": FilterValue
 
 class _GlobalMask(FilterValue):
     def part(self, variant: LaplaceVariant, problem: Laplace, device: DeviceInfo) -> Part:
-        centre, edge, corner = problem.coefficients
-        weights = np.array([corner, edge, corner, edge, centre, edge, corner, edge, corner])
-        held = weights.astype(problem.accumulator).tobytes().ljust(_WEIGHTS_BYTES, b"\0")
+        held = np.array(problem.weights, problem.accumulator).tobytes().ljust(_WEIGHTS_BYTES, b"\0")
         return Part(
             buffers={"weights": _WEIGHTS_BYTES}, initial={"weights": held}, arguments=(Buffer("weights"),)
         )

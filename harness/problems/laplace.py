@@ -157,6 +157,12 @@ class Laplace(ProblemBase):
         return 1 + sign * centre, sign * edge, sign * corner
 
     @property
+    def weights(self) -> tuple[tuple[int, int, int], ...]:
+        """The same mask as its three rows."""
+        centre, edge, corner = self.coefficients
+        return (corner, edge, corner), (edge, centre, edge), (corner, edge, corner)
+
+    @property
     def label(self) -> str:
         border = f"{self.border}({self.border_value:g})" if self.border == "constant" else self.border
         return f"{self.output} {self.mask} {border} {self.dtype}C{self.channels} {self.width}x{self.height}"
