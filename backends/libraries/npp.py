@@ -41,6 +41,8 @@ _MASK_3X3, _REPLICATE = 200, 2
 """NPP_MASK_SIZE_3_X_3, NPP_BORDER_REPLICATE."""
 _DIVISOR = 1
 """By which NPP divides the sum of the products of integers."""
+_MANY, _NARROW = 2**26, 2
+"""Elements from which on, and the bytes of one up to which, both extremes of an image are found faster."""
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
 _MAX_COUNT = 2**15
@@ -195,11 +197,13 @@ def _step(view: DeviceView) -> int:
 
 def _function(problem: Reduction) -> Function | None:
     """The faster of NPP's functions for a reduction, as seen on an H200: for both extremes that for signals,
-    for others that for images, but of one row that cannot be folded.
+    but not of many elements of one or two bytes; for others that for images, but not of one row that cannot be
+    folded.
     """
     image = IMAGE_REDUCTIONS.get((problem.op, problem.dtype))
     signal = SIGNAL_REDUCTIONS.get((problem.op, problem.dtype))
-    takes_signal = problem.op == "minmax" or folded(problem)[1] == problem.size
+    is_many = problem.size >= _MANY and problem.element.itemsize <= _NARROW
+    takes_signal = (problem.op == "minmax" and not is_many) or folded(problem)[1] == problem.size
     return (signal or image) if takes_signal else (image or signal)
 
 

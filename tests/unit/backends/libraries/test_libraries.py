@@ -236,6 +236,10 @@ def test_a_reason_names_the_backend(name: str) -> None:
     [
         ("minmax", "int16", (40, 50), "nppsMinMax_16s_Ctx", 50),
         ("minmax", "uint8", (1000003,), "nppsMinMax_8u_Ctx", 1000003),
+        ("minmax", "uint8", (4096, 4096), "nppsMinMax_8u_Ctx", 4096),
+        ("minmax", "uint8", (8192, 8192), "nppiMinMax_8u_C1R_Ctx", 8192),
+        ("minmax", "int16", (8192, 8192), "nppiMinMax_16s_C1R_Ctx", 8192),
+        ("minmax", "int32", (8192, 8192), "nppsMinMax_32s_Ctx", 8192),
         ("min", "int16", (40, 50), "nppiMin_16s_C1R_Ctx", 50),
         # One row is folded into several; where it cannot be, it is a signal.
         ("min", "uint8", (2560 * 2560,), "nppiMin_8u_C1R_Ctx", 2560),
