@@ -197,8 +197,8 @@ def _step(view: DeviceView) -> int:
 
 def _function(problem: Reduction) -> Function | None:
     """The faster of NPP's functions for a reduction, as seen on an H200: for both extremes that for signals,
-    but not of many elements of one or two bytes; for others that for images, but not of one row that cannot be
-    folded.
+    but not of many elements of one or two bytes; for others that for images, but not of one row that cannot
+    be folded.
     """
     image = IMAGE_REDUCTIONS.get((problem.op, problem.dtype))
     signal = SIGNAL_REDUCTIONS.get((problem.op, problem.dtype))
