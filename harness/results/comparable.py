@@ -47,6 +47,9 @@ def environment_differences(
     found = [*_devices(a, b, keys), *_packages(a, b, {backend for backend, _ in keys})]
     found += _fields("", a, b, ("suite", "commit", "dirty"), False)
     found += _fields("host ", _mapping(a, "host"), _mapping(b, "host"), ("os", "python"), False)
+    one, other = _mapping(a, "options"), _mapping(b, "options")
+    # How a run measured widens or narrows intervals; the files of older versions have fewer of these.
+    found += _fields("option ", one, other, [name for name in one if name in other], False)
     return iter(sorted(found, key=lambda difference: not difference.matters))
 
 

@@ -65,7 +65,7 @@ class _Request(_Line):
 
 
 class _Options(_Line):
-    # Of two runs all options are told that differ.
+    # Of two runs `harness compare` tells those that differ.
     __pydantic_extra__: dict[str, _Told]
 
     samples: _Samples | None = None

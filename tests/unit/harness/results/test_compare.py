@@ -172,6 +172,11 @@ def test_what_matters(a: dict[str, Any], b: dict[str, Any], what: str) -> None:
         ({"packages": {}}, {"packages": {"cupy-cuda13x": "13"}}, "package cupy-cuda13x"),
         ({"host": {"cpu": "one"}}, {"host": {"cpu": "another"}}, "host cpu"),
         (
+            {"options": {"samples": 9, "processes": 3}},
+            {"options": {"samples": 9, "processes": 1, "budget": 60}},
+            "option processes",
+        ),
+        (
             {"devices": [device("opencl")]},
             {"devices": [device("opencl", physical="0000:01:00.0")]},
             "opencl:0 physical",
