@@ -13,7 +13,8 @@ from pytest_benchmark.stats import Stats
 
 from harness.explain import extra
 from harness.results.record import Record
-from harness.results.runfile import Run, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import Run
 from harness.results.statistics import usable
 from harness.variants.axes import label
 from reports.dataset import frame

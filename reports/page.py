@@ -14,7 +14,8 @@ from markupsafe import Markup
 from harness.files import replacing
 from harness.results.launch_correction import FEWEST_CONTEXTS
 from harness.results.ratio import BAND, check_band
-from harness.results.runfile import Run, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE, FEWEST_SAMPLES, geometric_mean
 from harness.results.stopping import NARROW
 from reports import format as write

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.results.runfile import Run, first_line, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import Run, first_line
 from reports import format as write
 
 INDEX = "index.html"

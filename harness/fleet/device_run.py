@@ -10,7 +10,7 @@ from typing import Any, Literal
 from harness.fleet.folder import Entry
 from harness.fleet.unit import Ended, Unit, packed
 from harness.results.record import Case, Record
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 
 State = Literal["waiting", "running", "done", "failed"]
 

@@ -13,7 +13,8 @@ from typing import Any
 from harness.fleet.unit import Ended, Lease, Told, of_unit, request_from, unpacked
 from harness.fleet.versions import versions
 from harness.results.record import Record
-from harness.results.runfile import Run, run_of, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import Run, run_of
 from harness.runner import session
 from harness.runner.device_lock import DeviceBusy, LockUnusable
 from harness.runner.environment import nvml

@@ -14,7 +14,7 @@ from itertools import groupby
 from harness.measure.budget import brief, informed
 from harness.measure.source_cache import shared_folder
 from harness.results.record import Case, Record
-from harness.results.runfile import Writer
+from harness.results.run_writer import Writer
 from harness.runner.compiling import compile_ahead
 from harness.runner.known import Known
 from harness.runner.plan import RunPlan

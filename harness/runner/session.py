@@ -16,7 +16,8 @@ from harness.devices import DeviceInfo
 from harness.explain import mistakes
 from harness.measure.photograph import image_size
 from harness.measure.pictures import pictures
-from harness.results.runfile import Run, RunWriter, Writer, first_line, load_begun, load_run
+from harness.results.run_writer import RunWriter, Writer
+from harness.results.runfile import Run, first_line, load_begun, load_run
 from harness.runner import resuming
 from harness.runner.device_lock import locked
 from harness.runner.discovery import available

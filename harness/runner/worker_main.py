@@ -26,7 +26,7 @@ from backends.errors import BackendError
 from harness.measure.budget import Budget
 from harness.measure.measurer import Measurer, reason_of
 from harness.results.record import Case, Record
-from harness.results.runfile import strict_json
+from harness.results.run_lines import strict_json
 
 
 def serve(

@@ -13,7 +13,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from backends import DeviceInfo
 from harness.measure.budget import Share, brief
 from harness.results.record import Case, Record
-from harness.results.runfile import Run, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import Run
 from harness.variants.axes import label
 from reports.dataset import frame
 from tests.benchmarks.conftest import MeasurerOf

@@ -16,7 +16,7 @@ from harness import __version__
 from harness.cli import doctor
 from harness.cli.doctor import Finding
 from harness.cli.listing import CONTENTS
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 from harness.runner import session
 from tests.support.command import Harness, harness, python
 

@@ -13,7 +13,8 @@ import pytest
 
 from backends import available
 from harness.results.record import Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner import environment, session
 from harness.runner.device_lock import lock_path, locked
 from harness.runner.plan import BUDGET_SAMPLES, Request, RunPlan

@@ -15,7 +15,8 @@ from skimage.io import imsave
 from backends import available
 from harness.cli import render
 from harness.results.record import Case, Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner import environment, session
 from harness.runner.device_lock import locked
 from harness.runner.plan import Request, RunPlan

@@ -13,7 +13,7 @@ from backends.errors import BackendUnavailable, BuildError
 from backends.opencl import clang
 from harness.kernels.plan import PlannedLaunch
 from harness.kernels.targets import Target
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 from tests.support.command import Harness, harness
 from tests.support.report_data import cpu_run
 

@@ -17,7 +17,8 @@ import pytest
 from PIL import Image
 
 from harness.cli import exporting
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from reports.export import FORMATS, RECORD_COLUMNS
 from tests.support.command import Harness, harness
 from tests.support.report_data import gpu_run

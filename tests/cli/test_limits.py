@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 from tests.support.command import Harness, harness
 from tests.support.report_data import BOTH, environment, limit, record, reduction
 

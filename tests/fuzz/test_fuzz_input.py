@@ -23,7 +23,8 @@ import reports
 from harness.measure.photograph import ImageError, image_size, source_image
 from harness.problems import Laplace, Reduction
 from harness.results.record import Case, Record, Samples
-from harness.results.runfile import Run, RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run, load_run
 from harness.suites.expand import expand, skip_reason
 from harness.suites.schema import Suite, SuiteError, load_suite, suite_names
 from harness.variants.axes import LibraryVariant, ReductionVariant

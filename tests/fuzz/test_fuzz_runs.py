@@ -26,7 +26,8 @@ from harness.devices import DeviceInfo
 from harness.problems import Bandwidth, Empty
 from harness.results.compare import compare, machine_differences
 from harness.results.record import Case, Record
-from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run, RunFileUnusable, load_run
 from harness.runner import session
 from harness.runner.resuming import suite_content
 from harness.runner.selftest import selftest_of

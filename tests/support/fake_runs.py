@@ -12,7 +12,8 @@ import pytest
 from harness.measure.budget import Budget, Share
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
-from harness.results.runfile import Run, RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run, load_run
 from harness.runner.plan import Request, RunPlan
 from harness.runner.run import Progress, run_cases
 from harness.runner.worker_process import Worker

@@ -17,7 +17,8 @@ import pandas as pd
 from harness.problems import OPS, Bandwidth, Laplace, Problem, Reduction
 from harness.problems.dtypes import STUDY_DTYPES
 from harness.results.record import FORMAT, Case, Record, Role, Samples, Status
-from harness.results.runfile import Run, RunWriter
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, LibraryVariant, ReductionVariant, Variant
 from reports.dataset import frame
 from reports.ratios import Comparison, comparisons

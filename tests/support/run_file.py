@@ -9,7 +9,7 @@ import pytest
 
 from harness.problems import Reduction
 from harness.results.record import Case, Record, Samples
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 from harness.variants.axes import LibraryVariant
 
 ENVIRONMENT = {"suite": "smoke", "host": {"cpu": "Prozeßor"}}

@@ -14,7 +14,8 @@ import pytest
 import harness
 from backends import available
 from harness.results.record import Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.suites.adhoc import Problems, adhoc_suite
 from reports.dataset import frame
 from reports.export import RECORD_COLUMNS

@@ -23,7 +23,8 @@ import reports
 from backends import REGISTRY
 from harness.problems import BORDERS, MASKS, OUTPUTS, Bandwidth
 from harness.results.ratio import VERDICTS
-from harness.results.runfile import Run, RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run, load_run
 from reports.dataset import frame
 from reports.page import page as page_of
 from reports.ratios import comparisons

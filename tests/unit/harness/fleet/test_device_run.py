@@ -11,7 +11,8 @@ from harness.fleet import folder as folders
 from harness.fleet.device_run import DeviceRun, LostMessages
 from harness.fleet.unit import FleetError, Unit
 from harness.results.record import Record
-from harness.results.runfile import load_run, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.runfile import load_run
 from harness.runner.plan import Request
 from tests.support.fake_runs import CASES
 

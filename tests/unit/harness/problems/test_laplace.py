@@ -23,7 +23,7 @@ from harness.problems import (
     laplace,
 )
 from harness.problems.laplace import PITCH_ALIGNMENT
-from harness.results.runfile import strict_json
+from harness.results.run_lines import strict_json
 from tests.support.checks import pairwise, spelled
 
 PLAIN: TypeAdapter[Problem] = TypeAdapter(Problem)

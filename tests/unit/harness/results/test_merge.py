@@ -11,7 +11,8 @@ import pytest
 from harness.problems import Reduction
 from harness.results.merge import merged
 from harness.results.record import Case, Record, Samples
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.variants.axes import LibraryVariant
 
 

@@ -14,9 +14,11 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from harness.results import runfile
+from harness.results import run_writer
 from harness.results.record import FORMAT, Samples
-from harness.results.runfile import Run, RunFileUnusable, RunWriter, load_run, strict_json
+from harness.results.run_lines import strict_json
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run, RunFileUnusable, load_run
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]
@@ -234,7 +236,7 @@ def test_what_another_run_has_added_meanwhile_is_not_written_over(
             other.write(b"{}\n")
 
     before = path.read_bytes()
-    monkeypatch.setattr(runfile, "_hold", hold)
+    monkeypatch.setattr(run_writer, "_hold", hold)
     with pytest.raises(RunFileUnusable, match="another run has gone on with it meanwhile"):
         RunWriter.resume(path)
     assert path.read_bytes() == before + b"{}\n"

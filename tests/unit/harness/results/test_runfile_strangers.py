@@ -17,7 +17,8 @@ import pytest
 
 from harness.results import file_content
 from harness.results.file_content import MAX_BYTES
-from harness.results.runfile import RunFileUnusable, RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import RunFileUnusable, load_run
 from tests.support.run_file import ENVIRONMENT, path, record
 
 __all__ = ["path"]

@@ -21,7 +21,8 @@ from backends import available
 from harness.explain import going_on
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner.run import run_cases
 from harness.variants.axes import ReductionVariant
 from tests.support.command import SUITE, Harness, harness, python

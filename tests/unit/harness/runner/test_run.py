@@ -20,7 +20,8 @@ import pytest
 from harness.measure.source_cache import Shared
 from harness.problems import OPS, Reduction
 from harness.results.record import Case, Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner import device_lock, worker_process
 from harness.runner.device_lock import DeviceBusy, locked
 from harness.runner.run import Progress, run_cases
@@ -100,7 +101,7 @@ from harness.runner.device_lock import locked
 from harness.problems import Reduction
 from harness.results.record import Case
 from harness.runner.run import run_cases
-from harness.results.runfile import RunWriter
+from harness.results.run_writer import RunWriter
 from harness.variants.axes import LibraryVariant
 from tests.support.fake_runs import planned
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness.results.record import Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner.known import Known
 from harness.runner.plan import Request
 from harness.runner.run import Progress, run_cases

@@ -13,7 +13,8 @@ import pytest
 from harness.measure.budget import informed, is_primary_only, primary_clock
 from harness.problems import Empty
 from harness.results.record import Case
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner.known import Known
 from harness.runner.plan import LAUNCH_SAMPLES
 from harness.runner.run import LIMIT_SHARE, Progress, run_cases

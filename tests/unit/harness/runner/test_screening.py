@@ -12,7 +12,8 @@ import pytest
 
 from harness.problems import Bandwidth, Reduction
 from harness.results.record import Case, Record, Samples
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.runner import screening
 from harness.runner.known import Known
 from harness.runner.run import Progress, run_cases

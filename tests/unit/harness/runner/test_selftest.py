@@ -13,7 +13,8 @@ import pytest
 from harness.problems import Reduction
 from harness.results.ratio import Interval
 from harness.results.record import Case, Record, Samples
-from harness.results.runfile import Run, RunWriter
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import Run
 from harness.runner import selftest as module
 from harness.runner import session
 from harness.runner.plan import Request

@@ -11,7 +11,8 @@ import pytest
 
 from harness.problems import MASKS
 from harness.results.record import Record
-from harness.results.runfile import RunWriter, load_run
+from harness.results.run_writer import RunWriter
+from harness.results.runfile import load_run
 from harness.suites.expand import expand
 from harness.suites.schema import DEFAULT, PORTABLE, Changed, Suite, SuiteError, load_suite, suite_names
 from harness.variants.axes import ReductionVariant, difference
