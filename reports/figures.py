@@ -51,10 +51,13 @@ def write_ratio_chart(
         and sides in ("", _sides(each))
         and cache in ("", state)
     ]
+    if not texts:
+        raise ValueError(f"{run.path} has no ratios; give a run of two backends of one device")
     if not fitting:
         asked = ", ".join(filter(None, (device, sides, cache)))
-        found = "; ".join(texts) or "none"
-        raise ValueError(f"{run.path} has no ratios{' of ' + asked if asked else ''}; there are: {found}")
+        raise ValueError(
+            f"{run.path} has no ratios{' of ' + asked if asked else ''}; there are: {'; '.join(texts)}"
+        )
     chosen = fitting[0]
     with replacing(path) as part:
         ratio_panels(*there[chosen]).write(part)

@@ -227,6 +227,15 @@ def test_a_file_whose_name_is_no_utf8_is_exported(harness: Harness, written: byt
     assert set(pd.read_csv("rows.csv")["run"]) == {"b?.jsonl"}
 
 
+def test_a_run_without_ratios_has_no_chart_of_them(harness: Harness) -> None:
+    with RunWriter("none.jsonl", {}) as writer:
+        writer.write_end(1.0)
+    done = harness("chart", "ratio", "none.jsonl", "--to", "none.svg")
+    assert done.code == 2
+    assert "none.jsonl has no ratios; give a run of two backends of one device" in done.err
+    assert not Path("none.svg").exists()
+
+
 def test_what_is_no_run_file_at_all_is_not_to_be_mended(harness: Harness) -> None:
     Path("read.md").write_text("# A title\n\ntext\n")
     done = harness("export", "read.md", "--to", "csv")
