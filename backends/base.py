@@ -9,13 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from backends.errors import BackendError, Unsupported
+from harness.closing import Closing
 from harness.devices import (
     Array,
     DeviceArray,
@@ -51,7 +51,7 @@ class HostMemory:
         return self._bytes[:size].view(dtype)
 
 
-class Prepared(ABC):
+class Prepared(Closing, ABC):
     """A problem made ready on a device: everything allocated and built. A context manager."""
 
     launches: tuple[Launch, ...] = ()
@@ -107,17 +107,6 @@ class Prepared(ABC):
         """
         return None
 
-    def close(self) -> None:  # noqa: B027 - some have nothing to free
-        """Frees what was allocated."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 GateKind = Literal["", "kernel", "user event"]
 """What a gate is: a kernel on the device, an event of the API's; nothing where an API has none."""
@@ -136,7 +125,7 @@ class Gate:
     open: Callable[[], None] = lambda: None
 
 
-class Backend(ABC):
+class Backend(Closing, ABC):
     """One API on one device. A context manager; not to be shared between threads."""
 
     name: ClassVar[str]
@@ -175,7 +164,7 @@ class Backend(ABC):
     def unsupported(self, problem: Problem, variant: Variant) -> str | None:
         """Why this backend cannot run ``variant`` on ``problem``: the skip reason. None when it can."""
 
-    @classmethod  # noqa: B027 - most backends leave nothing
+    @classmethod
     def forget(cls) -> None:
         """Gives up what a closed backend leaves in this process for the next one, such as CUDA's context: the
         next to be opened begins with a fresh one. Nothing made in the old one may be in use any more.
@@ -224,7 +213,7 @@ class Backend(ABC):
             seconds: in which it will be; for so long a gate holds that opens by the clock.
         """
 
-    def _compile(self, problem: Problem, variant: Variant) -> None:  # noqa: B027 - most have nothing to
+    def _compile(self, problem: Problem, variant: Variant) -> None:
         """See :meth:`compile`."""
 
     @abstractmethod
@@ -362,14 +351,6 @@ class Backend(ABC):
         if self._is_closed:
             again = f"open_backend({self.device.backend!r}, {self.device.index})"
             raise BackendError(f"{self.device.key} is closed; open it again with {again}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _host_array(given: npt.ArrayLike) -> Array:

@@ -45,7 +45,8 @@ def write_report(
         compiled: what kernels take of GPUs on which they did not run (:func:`reports.compiled.load`).
 
     Raises:
-        ValueError: if there is no run, a study is unknown, or the band is below zero or not finite.
+        ValueError: if there is no run, a study is unknown, the band is below zero or not finite, or a file of
+            the report would take the place of a run file (:class:`reports.pages.RunInTheWay`).
         OSError: if the folder or the file cannot be written.
     """
     from harness.results.ratio import BAND

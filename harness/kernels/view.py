@@ -94,7 +94,7 @@ def _meaning(word: str) -> tuple[str, str]:
     if word.endswith("_channels"):
         return "channels", word.removesuffix("_channels")
     if _SIZES.fullmatch(word):
-        if "0" in word.split("x"):
+        if not all(map(int, word.split("x"))):
             raise ValueError(f"{word!r} is no shape; give numbers above 0, as in {_SIDE}x{_SIDE}")
         return "sizes", word
     raise ValueError(_unknown("word", word, (each for values in known.values() for each in values)))

@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
+from harness.closing import Closing
 from harness.explain import going_on
 from harness.results.record import FORMAT, Record
 from harness.results.run_lines import strict_json
@@ -34,7 +34,7 @@ class Writer(Protocol):
         """Takes note that the run has come to its end, and how long it took where that is known."""
 
 
-class RunWriter:
+class RunWriter(Closing):
     """Appends to a run file. A context manager.
 
     Floats that are not finite are written as null: the file is strict JSON.
@@ -117,14 +117,6 @@ class RunWriter:
     def close(self) -> None:
         """Closes the file. May be called twice."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _append(self, line: Mapping[str, Any]) -> None:
         left = memoryview(strict_json(line).encode() + b"\n")

@@ -174,11 +174,10 @@ class Screening:
         before = self._remembered.get(limit)
         if before and not (is_chosen and len(before.fastest) > MOST_REMEMBERED):
             return before
-        fastest = sorted(left, key=self._time)[: MOST_REMEMBERED if is_chosen else None]
         return Found(
             sweep=self._sweeps[limit],
             candidates=before.candidates if before else len(self._candidates[limit]),
-            fastest=[label(case.variant) for case in fastest],
+            fastest=[label(case.variant) for case in sorted(left, key=self._time)],
             on=before.on if before else f"{datetime.now(UTC):%Y-%m-%d}",
         )
 

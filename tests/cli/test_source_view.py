@@ -56,6 +56,7 @@ def test_a_diff_shows_one_step_of_a_ladder(harness: Harness) -> None:
         (("min", "max"), "names two: min and max"),
         (("min", "laplace"), "must name one problem"),
         (("laplace", "int64"), "dtype of an image 'int64' is unknown"),
+        (("minmax", "5x00"), "'5x00' is no shape; give numbers above 0"),
         (("minmax", "0x0"), "'0x0' is no shape; give numbers above 0, as in 2560x2560"),
         (("laplace", "9x9x9"), "an image has a width and a height"),
         (("min", "--variant", "group_size"), "give an axis and its value"),
