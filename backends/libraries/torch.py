@@ -51,8 +51,8 @@ class TorchBackend(DriverBackend):
     def upload(self, host: Array) -> DeviceArray:
         with self._typed_errors(f"uploading {host.nbytes} bytes"):
             self._activate()
-            # A copy: PyTorch wants memory that can be written.
-            tensor = torch.from_numpy(np.array(host)).to(self._where)
+            # PyTorch wants memory that can be written.
+            tensor = torch.from_numpy(np.require(host, requirements="W")).to(self._where)
             self._wait()
         return DeviceArray(tensor, host.dtype, host.shape)
 
