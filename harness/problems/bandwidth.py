@@ -11,6 +11,7 @@ from pydantic import Field
 from harness.checked import Text, Whole, checked, one_of
 from harness.problems.base import MAX_ELEMENTS, Array, DtypeName, ProblemBase
 from harness.problems.dtypes import DTYPES, Dtype
+from harness.problems.sources import filled
 
 DIRECTIONS = ("read", "copy")
 Direction = Annotated[Text, one_of("direction", DIRECTIONS)]
@@ -47,11 +48,11 @@ class Bandwidth(ProblemBase):
         return self.source_bytes * (2 if self.direction == "copy" else 1)
 
     def make_source(self, seed: int) -> Array:
-        return (
-            np.random.default_rng(seed)
-            .integers(0, 255, self.source_bytes, np.uint8, endpoint=True)
-            .view(self.dtype)
-        )
+        def fill(own: np.random.Generator, part: Array) -> None:
+            part[:] = np.frombuffer(own.bytes(part.size), np.uint8)
+
+        raw = filled(np.random.default_rng(seed), np.empty(self.source_bytes, np.uint8), fill)
+        return raw.view(self.dtype)
 
     def reference(self, array: Array) -> Any:
         raw = array.view(np.uint8)

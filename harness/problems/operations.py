@@ -11,6 +11,7 @@ import numpy as np
 from harness.problems.base import Array
 from harness.problems.dtypes import Dtype, dtype_of, integer_range
 from harness.problems.sources import of_factors, with_extremes, with_zeros
+from harness.problems.stripes import by_stripes
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ TERMS: dict[str, Callable[[Array], Array]] = {
     "square": np.square,
 }
 """What a sum may add of each element, by name."""
-_CHUNK = 2**20
+_STRIPE = 2**16
 """Elements that are made wider at a time."""
 
 
@@ -96,8 +97,6 @@ def sum_of(array: Array, total_name: str, term: str) -> Any:
     """
     total = np.dtype(total_name)
     wide = np.dtype(np.longdouble) if total.kind == "f" else total
-    if term == "plain":
-        return total.type(np.sum(array, dtype=wide))
     return total.type(_added(array, wide, TERMS[term]))
 
 
@@ -108,9 +107,12 @@ def magnitude_of(array: Array, term: str) -> Any:
 
 def _added(array: Array, wide: np.dtype[Any], term: Callable[[Array], Array]) -> Any:
     flat = array.reshape(-1)
-    parts = (flat[start : start + _CHUNK].astype(wide) for start in range(0, flat.size, _CHUNK))
+
+    def added(start: int, end: int) -> Any:
+        return np.sum(term(flat[start:end].astype(wide, copy=False)))
+
     with np.errstate(over="ignore"):
-        return sum((np.sum(term(part)) for part in parts), start=wide.type(0))
+        return sum(by_stripes(added, flat.size, _STRIPE), start=wide.type(0))
 
 
 def _sum(name: str, term: str, answer: Callable[[Any, int], Any] = lambda total, _: total) -> Op:

@@ -7,6 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from harness.problems import (
     Laplace,
     Problem,
     Reduction,
+    stripes,
 )
 from harness.problems.base import MAX_AXES
 from harness.problems.comparison import compare
@@ -37,6 +39,12 @@ PROBLEMS: list[Problem] = [
     Laplace("four", "constant", "sharpened", "int16", 4, 5, 3, -7.0),
     Bandwidth("read", "uint32", 12),
     Empty((((3,), (64,)), ((2, 5), (8, 4)))),
+]
+
+LARGE: list[Reduction | Bandwidth] = [
+    *(Reduction(op, "float32", (2**21 + 130,)) for op in ("sum", "minmax", "product")),
+    Reduction("count_nonzero", "uint8", (3, 2**20)),
+    Bandwidth("read", "uint32", 3 * 2**20),
 ]
 
 
@@ -119,6 +127,25 @@ def test_sources_of_reductions(op: str, dtype: str, size: int) -> None:
             assert np.sum(source == extremes[0]) == np.sum(source == extremes[1]) == 1
     assert problem.source_bytes == problem.bytes_moved == source.nbytes
     assert problem.verify(problem.reference(source), source).ok
+
+
+@pytest.mark.parametrize("problem", LARGE, ids=lambda problem: problem.label)
+def test_large_sources_are_the_same_however_many_cores_make_them(
+    problem: Reduction | Bandwidth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no stripe of them is like another one."""
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(stripes, "usable_cores", lambda cores=cores: cores)
+        source = problem.make_source(seed=6)
+        found.append((source, problem.reference(source)))
+    (alone, expected), (shared, also) = found
+    assert np.array_equal(alone, shared)
+    assert expected == also
+    raw = alone.reshape(-1)
+    beginnings = [raw[start : start + 99] for start in range(0, raw.size, 2**18)]
+    assert len(beginnings) > 8
+    assert all(not np.array_equal(one, other) for one, other in combinations(beginnings, 2))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
