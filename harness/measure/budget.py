@@ -23,6 +23,8 @@ FAR = 0.1
 two contexts differ by less."""
 AMONG = 3
 """Samples whose median one bad one leaves good."""
+PATIENCE = 3
+"""Times its seconds that a clock may take whose samples do not agree."""
 BRIEF_SHARE = 0.25
 """The part of its seconds that a brief trial has."""
 _PRIMARY = ("queue", "launch")
@@ -46,7 +48,8 @@ class Stop(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Budget:
     """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
-    ``samples``, or after ``seconds`` once ``least`` are there.
+    ``samples``, or after ``seconds`` once ``least`` are there: up to PATIENCE times as long while no other of
+    several samples is near their median, as each was interrupted then.
 
     ``warm_up`` is seconds of calls before the first sample. ``calls`` are those of a sample of the queue's
     clock, where they are known; else as many are found as last ``span`` seconds. ``expected`` is what a
@@ -71,7 +74,8 @@ class Budget:
             return Stop.INTERVAL
         if len(taken) >= self.samples:
             return Stop.SAMPLES
-        return Stop.SECONDS if spent > self.seconds and len(taken) >= self.least else None
+        is_over = spent > self.seconds * (1 if is_backed(taken) else PATIENCE)
+        return Stop.SECONDS if is_over and len(taken) >= self.least else None
 
     def _is_far(self, value: float) -> bool:
         assert self.expected
@@ -80,6 +84,12 @@ class Budget:
     def __post_init__(self) -> None:
         if self.samples < 1 or self.least < 1 or not self.seconds > 0:
             raise ValueError(f"{self}: samples and least must be at least 1 and seconds positive")
+
+
+def is_backed(taken: Sequence[float]) -> bool:
+    """Whether another sample is near the median of AMONG or more; fewer have nothing to back it."""
+    middle = statistics.median_low(taken) if len(taken) >= AMONG else 0.0
+    return len(taken) < AMONG or sum(abs(value - middle) <= FAR * middle for value in taken) > 1
 
 
 Share = Mapping[str, Budget]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from harness.measure.budget import FAR, Budget, Stop
+from harness.measure.budget import FAR, PATIENCE, Budget, Stop
 from harness.measure.clocks import event_seconds, queue_seconds
 from harness.results.stopping import is_narrow, mean_is_narrow, median_interval, median_ranks, ratio_is_told
 from tests.support.fake_backend import FakeBackend, FakeClock, rotation_on
@@ -84,6 +84,26 @@ def test_a_sample_far_from_what_is_expected_does_not_count_alone(
 ) -> None:
     assert EXPECTING.stop(taken, 0.1) == stop
     assert replace(EXPECTING, expected=None).stop(taken, 0.1) == (Stop.SAMPLES if taken else None)
+
+
+@pytest.mark.parametrize(
+    ("taken", "spent", "stop"),
+    [
+        # The limit of an H200's memory is 233 us: each of these samples was interrupted somewhere.
+        ([135.5, 202.6, 243.0], 1.1, None),
+        ([135.5, 202.6, 243.0], 1.1 * PATIENCE, Stop.SECONDS),
+        ([135.5, 202.6, 243.0, 233.1], 1.1, None),
+        ([135.5, 202.6, 243.0, 233.1, 233.4], 1.1, Stop.SECONDS),
+        ([135.5, 202.6, 202.7], 1.1, Stop.SECONDS),
+        ([135.5, 202.6], 1.1, Stop.SECONDS),
+        ([], 1.1, None),
+    ],
+)
+def test_a_median_that_no_other_sample_is_near_is_not_known(
+    taken: list[float], spent: float, stop: Stop | None
+) -> None:
+    assert Budget(9, 1.0, least=2).stop(taken, spent) == stop
+    assert Budget(len(taken) or 1, 1.0, least=2).stop(taken, spent) == (Stop.SAMPLES if taken else None)
 
 
 def test_an_interrupted_sample_is_outvoted() -> None:
