@@ -18,7 +18,7 @@ import pandas as pd
 
 from harness.results.ratio import BAND, check_band
 from harness.results.runfile import Run, load_run
-from harness.runner import session
+from harness.runner import planning, session
 from harness.runner.plan import Request
 from harness.runner.run import Progress
 from harness.suites.adhoc import Problems
@@ -210,7 +210,7 @@ def compare(
         if run is not None or asked != Request(band=band):
             raise ValueError(f"{runs} is measured already; give nothing with it but band")
         return _ratios(_loaded(_path(runs)), band)
-    plan = session.plan_run(asked.of_problems(problems) if problems.given else asked)
+    plan = planning.plan_run(asked.of_problems(problems) if problems.given else asked)
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.jsonl") if run is None else Path(run)
         return _ratios(session.measure(plan, path, "harness.compare", _told(progress)), band)

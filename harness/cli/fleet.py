@@ -25,7 +25,7 @@ from harness.fleet.device_run import DeviceRun
 from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError, SchedulerLost
 from harness.runner.plan import Request
-from harness.runner.session import suite_of
+from harness.runner.planning import suite_of
 from harness.runner.signals import Ended
 from reports.format import plain
 

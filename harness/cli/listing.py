@@ -47,7 +47,7 @@ def variants() -> list[Row]:
 
 def suites() -> list[Row]:
     """The suites that come with the harness."""
-    from harness.suites.schema import load_suite, suite_names
+    from harness.suites.files import load_suite, suite_names
 
     loaded = map(load_suite, suite_names())
     return [

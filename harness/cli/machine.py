@@ -17,7 +17,7 @@ def devices(as_json: Json = False) -> None:
     from operator import attrgetter
 
     from harness.cli.terminal import say, show_json, show_table
-    from harness.runner.session import discover
+    from harness.runner.planning import discover
 
     found, missing = discover()
     if as_json:

@@ -84,7 +84,7 @@ def run(
     from harness.cli.terminal import complain
     from harness.results.runfile import load_run
     from harness.runner.plan import Request
-    from harness.runner.session import gone_since, plan_resumed, plan_run
+    from harness.runner.planning import gone_since, plan_resumed, plan_run
     from harness.suites.adhoc import Problems
 
     problems = Problems(
@@ -252,7 +252,7 @@ def limits(
     from harness.cli.progress import measure
     from harness.cli.runs import loaded
     from harness.runner.plan import Request
-    from harness.runner.session import plan_run
+    from harness.runner.planning import plan_run
 
     with user_input():
         if runs and (backend or device or run_file or budget):

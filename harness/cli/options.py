@@ -41,7 +41,7 @@ def _backends() -> Iterable[str]:
 
 
 def _suites() -> Iterable[str]:
-    from harness.suites.schema import suite_names
+    from harness.suites.files import suite_names
 
     return suite_names()
 

@@ -26,7 +26,7 @@ from harness.fleet.folder import Folder
 from harness.fleet.roster import Roster
 from harness.fleet.scheduler import Scheduler
 from harness.fleet.unit import FleetError, Lease, Unit, units_of
-from harness.runner.session import plan_on, suite_of
+from harness.runner.planning import plan_on, suite_of
 
 POLL_S = 0.5
 """Seconds between two looks at who is there."""

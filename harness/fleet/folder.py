@@ -19,7 +19,7 @@ from harness.explain import mistakes
 from harness.files import replacing
 from harness.fleet.unit import FleetError, Unit, request_from
 from harness.runner.plan import Request
-from harness.runner.session import from_anywhere
+from harness.runner.planning import from_anywhere
 
 NAME = "fleet.json"
 _LONGEST = 100

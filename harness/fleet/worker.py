@@ -15,7 +15,7 @@ from harness.fleet.versions import versions
 from harness.results.record import Record
 from harness.results.run_lines import strict_json
 from harness.results.runfile import Run, run_of
-from harness.runner import session
+from harness.runner import planning, session
 from harness.runner.device_lock import DeviceBusy, LockUnusable
 from harness.runner.environment import nvml
 from harness.runner.plan import Request, RunPlan
@@ -35,7 +35,7 @@ def tell() -> Told:
     """What this worker has. Runs as a task of its own: libraries take seconds to be asked."""
     from distributed import get_worker
 
-    devices, missing = session.discover()
+    devices, missing = planning.discover()
     return {
         "worker": get_worker().id,
         "host": host_name(),
@@ -92,7 +92,7 @@ def _measure(lease: Lease, stream: Stream) -> None:
     with session.alone(plan, lease["command"]) as (locked_plan, watch):
         if begun is None:
             told = {"device": lease["identity"], "host": lease["host"]}
-            stream.begin({**session.environment_of(plan, lease["command"]), "fleet": told})
+            stream.begin({**planning.environment_of(plan, lease["command"]), "fleet": told})
         session.fill(locked_plan, stream, stream.tell, watch, begun)
 
 
@@ -104,10 +104,10 @@ def _plan(lease: Lease, begun: Run | None) -> RunPlan:
     """
 
     def planned(request: Request) -> RunPlan:
-        return of_unit(session.plan_run(request), lease["physical"])
+        return of_unit(planning.plan_run(request), lease["physical"])
 
     if begun is not None:
-        return session.plan_further(begun, Path(lease["identity"]), planned)
+        return planning.plan_further(begun, Path(lease["identity"]), planned)
     return planned(request_from(lease["request"]))
 
 

@@ -11,7 +11,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from harness.explain import validation
-from harness.suites.schema import LaplaceBlock, ReductionBlock, SuiteError, load_suite
+from harness.suites.files import load_suite
+from harness.suites.schema import LaplaceBlock, ReductionBlock, SuiteError
 from harness.variants.axes import axis_and_value
 
 MEASURE: Final = {"gpu_contexts_s": 120.0, "reference_limit_bytes": 0}

@@ -17,8 +17,9 @@ from harness.measure.measurer import Measurer
 from harness.results.record import Case
 from harness.runner.environment import describe
 from harness.runner.plan import Request, RunPlan
+from harness.runner.planning import discover, plan_run
 from harness.runner.screening import Screening
-from harness.runner.session import alone, discover, plan_run
+from harness.runner.session import alone
 from harness.variants.axes import label
 from tests.conftest import BENCHMARKS, benchmarks_only
 

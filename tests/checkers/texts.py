@@ -41,7 +41,7 @@ from harness.results.ratio import Ratio, Side
 from harness.results.record import Case
 from harness.results.statistics import geometric_mean
 from harness.suites.expand import expand
-from harness.suites.schema import load_suite
+from harness.suites.files import load_suite
 from harness.variants.axes import label
 
 OWN = ("opencl", "cuda")

@@ -17,7 +17,7 @@ from harness.cli import doctor
 from harness.cli.doctor import Finding
 from harness.cli.listing import CONTENTS
 from harness.results.run_writer import RunWriter
-from harness.runner import session
+from harness.runner import planning
 from tests.support.command import Harness, harness, python
 
 __all__ = ["harness"]
@@ -72,7 +72,7 @@ def test_devices_as_json_are_all_of_them(harness: Harness) -> None:
 
 
 def test_devices_as_a_table_say_what_is_missing(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
+    monkeypatch.setattr(planning, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
     shown = harness("devices")
     assert shown.code == 0
     assert "not available: cuda: no libcuda; install the driver" in shown.out
@@ -189,7 +189,7 @@ def test_mistake_is_one_message_and_exit_code_2(harness: Harness, arguments: lis
 def test_backend_that_is_missing_is_no_empty_success(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
+    monkeypatch.setattr(planning, "available", lambda: {"cuda": "cuda: no libcuda; install the driver"})
     shown = harness("run", harness.suite(), "--backend", "cuda")
     assert shown.code == 2
     assert "not available: cuda: no libcuda; install the driver" in shown.err
@@ -200,7 +200,7 @@ def _broken() -> Any:
 
 
 def test_failure_is_one_message_and_exit_code_1(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "discover", _broken)
+    monkeypatch.setattr(planning, "discover", _broken)
     shown = harness("devices")
     assert shown.code == 1
     assert shown.err.startswith("error: RuntimeError: out of cheese")
@@ -209,7 +209,7 @@ def test_failure_is_one_message_and_exit_code_1(harness: Harness, monkeypatch: p
 
 
 def test_debug_shows_the_traceback(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "discover", _broken)
+    monkeypatch.setattr(planning, "discover", _broken)
     monkeypatch.setenv("HARNESS_DEBUG", "1")
     shown = harness("devices")
     assert shown.code == 1

@@ -15,7 +15,7 @@ from backends import available
 from harness.results.record import Record
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
-from harness.runner import environment, session
+from harness.runner import environment, planning, session
 from harness.runner.device_lock import lock_path, locked
 from harness.runner.plan import BUDGET_SAMPLES, Request, RunPlan
 from tests.support.command import LAPLACE, SUITE, Harness, harness, photograph
@@ -26,8 +26,8 @@ __all__ = ["harness"]
 def _killed(harness: Harness) -> Path:
     """A run file that has only the first of two cases, and half a line of the next."""
     path = Path("my.jsonl")
-    plan = session.plan_run(Request(str(harness.suite()), ("numpy",)))
-    environment = session.environment_of(plan, "harness run")
+    plan = planning.plan_run(Request(str(harness.suite()), ("numpy",)))
+    environment = planning.environment_of(plan, "harness run")
     with RunWriter(path, environment) as writer:
         writer.write(Record(plan.cases[0], "skipped", "for speed"))
     with path.open("a", encoding="utf-8") as file:
@@ -272,11 +272,11 @@ def test_a_resumed_run_whose_backend_is_gone_says_why(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = Path("my.jsonl")
-    plan = session.plan_run(Request(str(harness.suite())))
+    plan = planning.plan_run(Request(str(harness.suite())))
     assert any(device.backend == "opencv" for device in plan.devices)
-    RunWriter(path, session.environment_of(plan, "harness run")).close()
+    RunWriter(path, planning.environment_of(plan, "harness run")).close()
     found = available()
-    monkeypatch.setattr(session, "available", lambda: {**found, "opencv": "opencv: wrong ELF class"})
+    monkeypatch.setattr(planning, "available", lambda: {**found, "opencv": "opencv: wrong ELF class"})
     said = _refused(harness, path)
     assert ", now absent; " in said
     assert "; opencv: wrong ELF class; have it as it was" in said

@@ -17,11 +17,11 @@ from harness.cli import render
 from harness.results.record import Case, Record
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
-from harness.runner import environment, session
+from harness.runner import environment, planning, session
 from harness.runner.device_lock import locked
 from harness.runner.plan import Request, RunPlan
 from harness.suites.control_cases import twins
-from harness.suites.schema import suite_names
+from harness.suites.files import suite_names
 from reports.dataset import frame
 from reports.ratios import comparisons
 from tests.support.command import LAPLACE, SUITE, Harness, harness, photograph
@@ -246,7 +246,7 @@ def test_nvidia_gpu_without_cuda_is_told_of_compare_cuda(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = available()
-    monkeypatch.setattr(session, "available", lambda: {**found, "cuda": "cuda: no pycuda"})
+    monkeypatch.setattr(planning, "available", lambda: {**found, "cuda": "cuda: no pycuda"})
     monkeypatch.setattr(render, "nvidia_present", lambda: True)
     shown = harness("run", harness.suite(), "--backend", "numpy", "--dry-run")
     assert "tox -e compare-cuda" in shown.err
@@ -258,7 +258,7 @@ MISSING = {"opencl": "opencl: PoCL has no device", "cuda": "cuda: no pycuda"}
 @pytest.fixture
 def _no_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
     found = available()
-    monkeypatch.setattr(session, "available", lambda: {**found, **MISSING})
+    monkeypatch.setattr(planning, "available", lambda: {**found, **MISSING})
 
 
 @pytest.mark.usefixtures("_no_opencl")
@@ -289,16 +289,16 @@ def test_a_backend_that_was_there_at_the_last_run_is_missed(
     RunWriter(last, {"host": {"cpu": cpu}, "devices": devices}).close()
     Path("notes.jsonl").write_text("no run", encoding="utf-8")
     Path("link.jsonl").symlink_to("nowhere")
-    plan = session.plan_run(Request(str(harness.suite())))
+    plan = planning.plan_run(Request(str(harness.suite())))
     plan = replace(plan, missing={"torch": "torch: no such module", "cupy": "cupy: no such module"})
     told = "torch was there at the last run (last.jsonl) and is not now: torch: no such module"
-    assert session.gone_since(Path(), plan) == [told] * is_told
+    assert planning.gone_since(Path(), plan) == [told] * is_told
     others = replace(plan, request=Request(backends=("numpy",)))
-    assert session.gone_since(Path(), others) == []
+    assert planning.gone_since(Path(), others) == []
 
 
 def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "gone_since", lambda folder, _: [f"torch was there, by {folder}"])
+    monkeypatch.setattr(planning, "gone_since", lambda folder, _: [f"torch was there, by {folder}"])
     _unmeasured(monkeypatch)
     shown = harness("run", harness.suite(), "--device", "numpy:0", "--run", "runs/my.jsonl")
     assert "warning: torch was there, by runs\n" in shown.err

@@ -70,7 +70,7 @@ def test_limits_of_this_machine(harness: Harness, monkeypatch: pytest.MonkeyPatc
     processors = [found["key"] for found in devices if (found["backend"], found["kind"]) == ("opencl", "cpu")]
     if not processors:
         pytest.skip("no processor through OpenCL here")
-    monkeypatch.setattr("harness.runner.session.suite_text", {"limits": SMALL}.__getitem__)
+    monkeypatch.setattr("harness.runner.planning.suite_text", {"limits": SMALL}.__getitem__)
     shown = harness("limits", "--device", processors[0], "--run", "mine.jsonl", "--json")
     assert shown.code == 0
     (found,) = json.loads(shown.out)["limits"]

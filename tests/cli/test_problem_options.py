@@ -12,7 +12,8 @@ from skimage.io import imsave
 from harness.problems import Laplace, Reduction
 from harness.results.runfile import load_run
 from harness.suites.adhoc import Problems, adhoc_suite
-from harness.suites.schema import Suite, parse_suite
+from harness.suites.files import parse_suite
+from harness.suites.schema import Suite
 from harness.variants.axes import ReductionVariant
 from harness.variants.ladders import LADDERS
 from tests.support.command import Harness, harness

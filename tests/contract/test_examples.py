@@ -16,7 +16,7 @@ import pytest
 from harness.results.ratio import VERDICTS
 from harness.results.runfile import load_run
 from harness.results.statistics import geometric_mean
-from harness.suites.schema import load_suite
+from harness.suites.files import load_suite
 from reports.clock_comparison import agreements, mean_table
 from reports.ratios import comparisons, library_pairs
 from tests.support.recorded import FOLDER, ROOT, table

@@ -26,7 +26,8 @@ from harness.results.record import Case, Record, Samples
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import Run, load_run
 from harness.suites.expand import expand, skip_reason
-from harness.suites.schema import Suite, SuiteError, load_suite, suite_names
+from harness.suites.files import load_suite, suite_names
+from harness.suites.schema import Suite, SuiteError
 from harness.variants.axes import LibraryVariant, ReductionVariant
 from tests.support.command import LAPLACE, SUITE
 from tests.support.fake_backend import DEVICE

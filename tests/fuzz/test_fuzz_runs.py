@@ -28,10 +28,10 @@ from harness.results.compare import compare, machine_differences
 from harness.results.record import Case, Record
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import Run, RunFileUnusable, load_run
-from harness.runner import session
+from harness.runner import planning
 from harness.runner.resuming import suite_content
 from harness.runner.selftest import selftest_of
-from harness.suites.schema import suite_text
+from harness.suites.files import suite_text
 from harness.variants.axes import LaunchVariant, LibraryVariant
 from harness.variants.ladders import LADDERS
 from reports.page import page as page_of
@@ -227,13 +227,13 @@ def read_by_all(path: Path, other: Run, folder: Path, resumes: bool = True) -> N
         assert str(path) in str(error)  # noqa: PT017
     if not resumes:
         with pytest.raises(RunFileUnusable, match="only a plain run file can be resumed"):
-            session.plan_resumed(path)
+            planning.plan_resumed(path)
         return
     again = folder / "again.jsonl"
     shutil.copy(path, again)
     RunWriter.resume(again)[0].close()
     try:
-        session.plan_resumed(path)
+        planning.plan_resumed(path)
     except ValueError as error:
         assert str(error)  # noqa: PT017
 
@@ -241,7 +241,7 @@ def read_by_all(path: Path, other: Run, folder: Path, resumes: bool = True) -> N
 @pytest.fixture(autouse=True)
 def known_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[DeviceInfo] = [replace(DEVICE, backend=name) for name in ("opencl", "cuda")]
-    monkeypatch.setattr(session, "discover", lambda: (found, {}))
+    monkeypatch.setattr(planning, "discover", lambda: (found, {}))
 
 
 KINDS = [(name, kind) for name in ("synthetic", "recorded") for kind in ("environment", "record")]

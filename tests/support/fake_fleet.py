@@ -25,7 +25,7 @@ from harness.fleet import versions as fleet_versions
 from harness.fleet import worker as fleet_worker
 from harness.fleet.device_run import DeviceRun
 from harness.results.record import Case, Record, Samples
-from harness.runner import environment, pool, session
+from harness.runner import environment, planning, pool
 from harness.runner.plan import RunPlan
 from tests.support.fake_backend import DEVICE
 from tests.support.fake_runs import CLASSES
@@ -76,7 +76,7 @@ def versions() -> dict[str, str]:
 
 _VERSIONS = cache(fleet_versions.versions)
 """The real ones. To find them takes a while: hundreds of hosts in one process do it once."""
-_real_plan = session.plan_on
+_real_plan = planning.plan_on
 
 
 def plan_on(*arguments: Any) -> RunPlan:
@@ -85,8 +85,8 @@ def plan_on(*arguments: Any) -> RunPlan:
 
 
 PATCHES: dict[tuple[Any, str], Any] = {
-    (session, "available"): available,
-    (session, "plan_on"): plan_on,
+    (planning, "available"): available,
+    (planning, "plan_on"): plan_on,
     (fleet_worker, "host_name"): host_name,
     (fleet_worker, "versions"): versions,
     (environment, "packages"): cache(environment.packages),

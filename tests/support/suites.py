@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.suites.schema import Suite, load_suite
+from harness.suites.files import load_suite
+from harness.suites.schema import Suite
 
 
 def written(tmp_path: Path, text: str) -> Suite:

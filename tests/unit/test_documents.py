@@ -20,7 +20,7 @@ import harness
 from backends import REGISTRY, Backend, open_backend
 from harness.cli.app import app
 from harness.cli.listing import CONTENTS
-from harness.suites.schema import is_path, suite_names
+from harness.suites.files import is_path, suite_names
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "reports" / "examples"

@@ -13,7 +13,7 @@ import pytest
 from backends import REGISTRY, Entry, Unsupported, available, open_backend
 from harness.problems.operations import OPS, Op
 from harness.suites.expand import expand
-from harness.suites.schema import parse_suite
+from harness.suites.files import parse_suite
 
 TEXT = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

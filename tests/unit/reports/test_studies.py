@@ -16,7 +16,7 @@ from harness.problems import Reduction
 from harness.results.ratio import BAND, Side, compare
 from harness.results.record import Record
 from harness.results.runfile import Run
-from harness.suites.schema import load_suite, suite_names
+from harness.suites.files import load_suite, suite_names
 from harness.variants.axes import ReductionVariant, Variant, label
 from harness.variants.ladders import LADDERS
 from reports import format as write

@@ -20,7 +20,7 @@ from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError
 from harness.results.record import Case
 from harness.results.runfile import load_run
-from harness.runner import session
+from harness.runner import planning
 from harness.runner.device_lock import lock_path, locked
 from harness.runner.plan import Request
 from tests.support.fake_fleet import CASES, SUITE, Hosts, InstantWorker, Notes, devices_of, hosts
@@ -149,7 +149,7 @@ def test_a_worker_that_calls_a_device_otherwise_does_not_measure_it(
         return {"fake": devices}
 
     with hosts(monkeypatch, "a*2", "a*2@2") as found:
-        monkeypatch.setattr(session, "available", turned)
+        monkeypatch.setattr(planning, "available", turned)
         runs = measured(found, tmp_path, 2)
     assert [(run.entry.reason, len(run.workers)) for run in runs] == [("", 1)] * 2
     whole(tmp_path, 2)

@@ -22,7 +22,7 @@ from harness.fleet import folder as folders
 from harness.fleet.device_run import DeviceRun
 from harness.fleet.fleet import Fleet, Terms
 from harness.results.runfile import load_run
-from harness.runner import session
+from harness.runner import planning
 from harness.runner.plan import Request
 from tests.support.command import SUITE as REAL_SUITE
 from tests.support.command import Harness, harness
@@ -36,7 +36,7 @@ __all__ = ["harness"]
 def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HARNESS_LOCK_DIR", str(tmp_path / "locks"))
     monkeypatch.setitem(REGISTRY, "fake", ENTRY)
-    monkeypatch.setattr(session, "plan_on", plan_on)
+    monkeypatch.setattr(planning, "plan_on", plan_on)
     monkeypatch.setattr(fleets, "PAUSE_S", 0.1)
 
 

@@ -21,7 +21,7 @@ from harness.runner import run as running
 from harness.runner.known import LEAST_ROUNDS
 from harness.runner.plan import Request, RunPlan
 from harness.runner.schedule import Trial
-from harness.suites.schema import load_suite
+from harness.suites.files import load_suite
 from harness.variants.axes import LaunchVariant
 from harness.variants.ladders import LADDERS
 from reports.dataset import frame

@@ -84,7 +84,7 @@ def test_it_finds_what_is_found_in_this_process() -> None:
 
 def test_the_runners_process_imports_no_library() -> None:
     code = (
-        "import json, sys; from harness.runner.session import discover; discover()\n"
+        "import json, sys; from harness.runner.planning import discover; discover()\n"
         "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
     )
     loaded = set(json.loads(python("-c", code).stdout))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runner import session
+from harness.runner import planning, session
 from harness.runner.plan import Request
 from harness.suites.expand import measured_by_default, select_devices
 from tests.support.machines import CPU, CUDA, CUPY, DEVICES, GPU, NUMPY
@@ -81,17 +81,17 @@ def test_processors_of_a_backend_with_a_gpu_are_measured_only_when_asked_for(tmp
 
 
 def test_the_seed_that_is_asked_for_is_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "discover", lambda: ([GPU], {}))
-    plan = session.plan_run(Request("smoke", seed=7))
+    monkeypatch.setattr(planning, "discover", lambda: ([GPU], {}))
+    plan = planning.plan_run(Request("smoke", seed=7))
     assert plan.for_worker()["seed"] == 7
 
 
 def test_only_a_measured_gpu_has_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     processor = replace(GPU, backend="numpy", kind="cpu", physical="cpu")
-    monkeypatch.setattr(session, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))
+    monkeypatch.setattr(planning, "discover", lambda: ([GPU, CUDA, CUPY, processor], {}))
 
     def contexts(*backends: str) -> dict[str, int]:
-        return dict(session.plan_run(Request("smoke", backends, contexts=5)).contexts)
+        return dict(planning.plan_run(Request("smoke", backends, contexts=5)).contexts)
 
     assert contexts("opencl", "cuda", "cupy") == {"opencl:0": 5, "cuda:0": 5}
     assert contexts("numpy") == {}

@@ -13,7 +13,8 @@ from harness.kernels.defaults import default_variant
 from harness.problems import Bandwidth, Empty, Laplace, Problem, Reduction
 from harness.results.record import Case
 from harness.suites.expand import expand, skip_reason
-from harness.suites.schema import Suite, load_suite, suite_names
+from harness.suites.files import load_suite, suite_names
+from harness.suites.schema import Suite
 from harness.variants.axes import (
     BandwidthVariant,
     CommandVariant,

@@ -14,7 +14,8 @@ from harness.results.record import Record
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
 from harness.suites.expand import expand
-from harness.suites.schema import DEFAULT, PORTABLE, Changed, Suite, SuiteError, load_suite, suite_names
+from harness.suites.files import load_suite, suite_names
+from harness.suites.schema import DEFAULT, PORTABLE, Changed, Suite, SuiteError
 from harness.variants.axes import ReductionVariant, difference
 from harness.variants.ladders import LADDERS
 from tests.support.fake_backend import DEVICE
