@@ -189,9 +189,12 @@ def grouped(rows: pd.DataFrame, *keys: str) -> Iterable[list[Measured]]:
 
 
 def _side(rows: Sequence[Measured], side: str) -> list[Measured]:
-    """The rows of a side, the fastest first; see :func:`reports.dataset.by_speed`."""
-    own = (row for row in rows if row["role"] in SIDES[side])
-    return sorted(own, key=lambda row: (row["in_parts"], row["queue"]))
+    """The rows of a side, the fastest first; see :func:`reports.dataset.by_speed`. Variants that were given
+    up come last: the machine may have been faster in the few contexts that they had.
+    """
+    own = [row for row in rows if row["role"] in SIDES[side]]
+    most = max((len(row["queue_blocks"]) for row in own), default=0)
+    return sorted(own, key=lambda row: (2 * len(row["queue_blocks"]) <= most, row["in_parts"], row["queue"]))
 
 
 def _with_each_library(rows: Sequence[Measured], band: float) -> Iterator[Pair]:
@@ -210,13 +213,17 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
         left, right = (_side(group, side) for side in (first, second))
         if not (left and right):
             continue
+        mine, other = _fastest(left), _fastest(right)
         best = left[0]["variant"]
-        same = best == right[0]["variant"]
-        yield _pair(_fastest(left), _fastest(right), FASTEST_IS_IDENTICAL if same else FASTEST, band)
+        # Of either side one variant, the same one, and nothing of another in its blocks.
+        same = best == right[0]["variant"] and all(
+            row["queue_blocks"] == side[0]["queue_blocks"] for row, side in ((mine, left), (other, right))
+        )
+        yield _pair(mine, other, FASTEST_IS_IDENTICAL if same else FASTEST, band)
         for variant in dict.fromkeys(row["variant"] for row in left):
-            mine, other = ([row for row in side if row["variant"] == variant] for side in (left, right))
-            if other and not (same and variant == best):
-                yield _pair(mine[0], other[0], IDENTICAL, band)
+            ours, theirs = ([row for row in side if row["variant"] == variant] for side in (left, right))
+            if theirs and not (same and variant == best):
+                yield _pair(ours[0], theirs[0], IDENTICAL, band)
 
 
 def _fastest(side: Sequence[Measured]) -> Measured:

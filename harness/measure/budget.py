@@ -23,6 +23,8 @@ FAR = 0.1
 two contexts differ by less."""
 AMONG = 3
 """Samples whose median one bad one leaves good."""
+MANY = 6
+"""Samples whose median has an interval (:func:`harness.results.stopping.median_ranks`)."""
 PATIENCE = 3
 """Times its seconds that a clock may take whose samples do not agree."""
 BRIEF_SHARE = 0.25
@@ -48,8 +50,8 @@ class Stop(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Budget:
     """When to stop sampling: once the interval of the median is narrower than ``width`` times the median, at
-    ``samples``, or after ``seconds`` once ``least`` are there: up to PATIENCE times as long while no other of
-    several samples is near their median, as each was interrupted then.
+    ``samples``, or after ``seconds`` once ``least`` are there. A few samples that are not near their median
+    (:func:`is_backed`) do not end it before PATIENCE times its seconds.
 
     ``warm_up`` is seconds of calls before the first sample. ``calls`` are those of a sample of the queue's
     clock, where they are known; else as many are found as last ``span`` seconds. ``expected`` is what a
@@ -66,16 +68,21 @@ class Budget:
     span: float = LONG_ENOUGH
     expected: float | None = None
 
+    def doubts(self, taken: Sequence[float]) -> bool:
+        """Whether one of these samples is far from what is expected, with too few beside it to count."""
+        return bool(self.expected) and len(taken) < AMONG and any(map(self._is_far, taken))
+
     def stop(self, taken: Sequence[float], spent: float) -> Stop | None:
         """Whether the samples ``taken`` in ``spent`` seconds are enough, and why."""
-        if self.expected and 0 < len(taken) < AMONG and any(self._is_far(value) for value in taken):
+        if self.doubts(taken):
             return None
         if is_narrow(taken, self.width):
             return Stop.INTERVAL
-        if len(taken) >= self.samples:
+        is_known = is_backed(taken)
+        if len(taken) >= self.samples and is_known:
             return Stop.SAMPLES
-        is_over = spent > self.seconds * (1 if is_backed(taken) else PATIENCE)
-        return Stop.SECONDS if is_over and len(taken) >= self.least else None
+        is_over = spent > self.seconds * (1 if is_known else PATIENCE)
+        return Stop.SECONDS if is_over and len(taken) >= min(self.least, self.samples) else None
 
     def _is_far(self, value: float) -> bool:
         assert self.expected
@@ -87,9 +94,13 @@ class Budget:
 
 
 def is_backed(taken: Sequence[float]) -> bool:
-    """Whether another sample is near the median of AMONG or more; fewer have nothing to back it."""
-    middle = statistics.median_low(taken) if len(taken) >= AMONG else 0.0
-    return len(taken) < AMONG or sum(abs(value - middle) <= FAR * middle for value in taken) > 1
+    """Whether most samples are near their median, so that one that was interrupted is not it. Fewer than
+    AMONG cannot tell, and of many the interval does.
+    """
+    if not AMONG <= len(taken) < MANY:
+        return True
+    middle = statistics.median(taken)
+    return 2 * sum(abs(value - middle) <= FAR * middle for value in taken) > len(taken)
 
 
 Share = Mapping[str, Budget]

@@ -239,7 +239,7 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     slopes, dropped = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
-    if taken < min(budget.least, budget.samples):
+    if taken < min(budget.least, budget.samples) or budget.doubts(slopes.seconds):
         calls = slopes.calls
         notes.append(FIXED_COST)
         whole = lead(calls) + calls

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from itertools import chain
 from typing import TypeVar
+
+import numpy as np
 
 from harness.cpuinfo import usable_cores
 
@@ -20,7 +21,7 @@ def by_stripes(work: Callable[[int, int], _Found], length: int, step: int) -> li
     """What ``work`` gives for each stripe of ``step`` (the last may be shorter), from the first to the last.
 
     As many stripes at a time as the process has cores; ``work`` is to spend its time where NumPy lets other
-    threads run. It sees the caller's context: np.errstate counts in the threads, too.
+    threads run. The caller's np.errstate counts in the threads, too.
 
     Args:
         work: takes where a stripe begins and where it ends, and raises what it likes.
@@ -28,16 +29,17 @@ def by_stripes(work: Callable[[int, int], _Found], length: int, step: int) -> li
         step: at least 1.
     """
     starts = range(0, length, step)
-    left = iter(starts)
+    left, caught = iter(starts), np.geterr()
 
     def take() -> list[tuple[int, _Found]]:
         """Stripes until none is left: one thread takes many, as handing over each costs what some do."""
-        return [(start, work(start, min(start + step, length))) for start in left]
+        with np.errstate(**caught):
+            return [(start, work(start, min(start + step, length))) for start in left]
 
     cores = min(usable_cores(), len(starts))
     if cores <= 1:
         return [found for _, found in take()]
     with ThreadPoolExecutor(cores) as threads:
-        begun = [threads.submit(copy_context().run, take) for _ in range(cores)]
+        begun = [threads.submit(take) for _ in range(cores)]
         found = dict(chain.from_iterable(each.result() for each in begun))
     return [found[start] for start in starts]

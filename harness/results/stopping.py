@@ -21,6 +21,8 @@ NARROW_RATIO = 0.005
 
 CLEAR = 3
 """Standard errors between a ratio and the nearest edge of the band that settle on which side it lies."""
+_FAR_OUT = 5
+"""Times the root of a count, which is ten standard deviations of the number of samples below the median."""
 _DOZEN = 12
 """Values that the errors are then known from; of fewer it takes more of them, by Student's distribution."""
 
@@ -33,11 +35,19 @@ def median_ranks(count: int, confidence: float = CONFIDENCE) -> tuple[int, int] 
     Statistics, section 7.1). None where even the smallest and the largest are not enough: below 6 samples at
     95 %.
     """
-    outside, rank = 0.0, 0
+    if not count:
+        return None
+    # Ranks so low that the chance of them is nothing are passed over, and each other chance follows from the
+    # one before: a binomial of its own for each would take seconds of ten thousand samples.
+    rank = max(0, count // 2 - math.ceil(_FAR_OUT * math.sqrt(count)))
+    log_ways = math.lgamma(count + 1) - math.lgamma(rank + 1) - math.lgamma(count - rank + 1)
+    chance = math.exp(log_ways - count * math.log(2))
+    outside = 0.0
     while rank < count // 2:
-        outside += math.comb(count, rank) / 2**count
+        outside += chance
         if 2 * outside > 1 - confidence:
             break
+        chance *= (count - rank) / (rank + 1)
         rank += 1
     return (rank - 1, count - rank) if rank else None
 

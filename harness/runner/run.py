@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -86,9 +86,15 @@ def run_cases(
         How many records were written.
     """
     there = {Trial(record.case, record.process, record.block) for record in finished}
-    every = trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts)
-    left = [trial for trial in every if trial not in there]
-    run = _Run(plan, writer, look)
+    begun = {trial.round for trial in there}
+    left: list[Trial] = []
+    whole: dict[int, list[Trial]] = {}
+    for trial in trials(plan.cases, plan.processes, plan.contexts, plan.launch_contexts):
+        if trial not in there:
+            left.append(trial)
+        if trial.round in begun:
+            whole.setdefault(trial.round, []).append(trial)
+    run = _Run(plan, writer, look, whole)
     for record in finished:
         run.note(record)
     run.measure(left, progress)
@@ -96,12 +102,19 @@ def run_cases(
 
 
 class _Run:
-    """The trials of a run. ``over`` are the cases that need no other trial."""
+    """The trials of a run. ``whole``: those of each round that was begun before, with what is left of it."""
 
-    def __init__(self, plan: RunPlan, writer: Writer, look: Callable[[Case, float], Snapshot]) -> None:
-        self._plan, self._writer, self._look = plan, writer, look
+    def __init__(
+        self,
+        plan: RunPlan,
+        writer: Writer,
+        look: Callable[[Case, float], Snapshot],
+        whole: Mapping[int, Sequence[Trial]],
+    ) -> None:
+        self._plan, self._writer, self._look, self._whole = plan, writer, look, whole
         self.written = 0
         self._measure, self._budget = plan.suite.measure, plan.request.budget
+        # The cases that need no other trial.
         self._over: set[Case] = set()
         # Where a device has several contexts, further rounds measure nothing else.
         self._in_rounds = [case for case in plan.cases if contexts_of(case, plan.contexts) > 1] or plan.cases
@@ -114,6 +127,8 @@ class _Run:
         # By process, the time at which no further round of it begins.
         self._ends: dict[int, float] = {}
         self._allotment: Allotment | None = None
+        # When the further rounds of this process began.
+        self._further_since: float | None = None
         self._to_measure = 0
         # Seconds of preparation, divided among the cases of the problem.
         self._prepared: dict[Case, float] = {}
@@ -155,12 +170,15 @@ class _Run:
         known, left_s = (0, 0), 0.0
         with shared_folder() as shared:
             for _, of_process in groupby(left, key=lambda trial: trial.process):
+                self._put_off()
                 with Pool(self._plan, shared) as pool:
                     for _, trials_of_round in groupby(of_process, key=lambda trial: trial.round):
                         of_round = list(trials_of_round)
                         enough = self._enough(of_round)
                         if all(trial.case in enough for trial in of_round):
                             continue
+                        if not self._is_promised(of_round[0]):
+                            self._further_since = self._further_since or time.monotonic()
                         if of_round[0].round:
                             known = self._known.undecided(self._in_rounds)
                         left_s = self._left_s(of_round[0])
@@ -175,6 +193,12 @@ class _Run:
         if known[1]:
             known = self._known.undecided(self._in_rounds)
         progress(Progress(total, total, last, None, *known))
+
+    def _put_off(self) -> None:
+        """Leaves the first rounds of the processes to come the time that they had before further rounds."""
+        if self._allotment and self._further_since:
+            self._allotment.put_off(time.monotonic() - self._further_since)
+        self._further_since = None
 
     def _to_count(self, left: Sequence[Trial]) -> int:
         """Trials that are measured whatever verdicts there are."""
@@ -202,8 +226,12 @@ class _Run:
             self._prepared |= dict.fromkeys((trial.case for trial in wanted), each)
 
     def _enough(self, of_round: Sequence[Trial]) -> set[Case]:
-        """The cases of a round that are known well enough; all cases of a further round once time is over."""
+        """The cases of a round that are known well enough; all cases of a further round once time is over.
+
+        Of a round that an earlier run began, all cases tell: what is left of a problem may be one side alone.
+        """
         first = of_round[0]
+        of_round = self._whole.get(first.round, of_round)
         if self._is_promised(first):
             return self._known.far_off(of_round) if first.process else set()
         now = time.monotonic() - self._began_at
@@ -213,7 +241,8 @@ class _Run:
             granted = measure.further_processes_s if is_further_process else measure.gpu_contexts_s
             within = self._budget or granted or math.inf
             left = 1 if is_further_process else self._plan.promised - first.process
-            self._ends[first.process] = further_rounds_end(within, now, left)
+            owed = self._allotment.owed(self._began_at + now) if self._allotment and left > 1 else 0.0
+            self._ends[first.process] = further_rounds_end(within, now, left, owed)
         if now >= self._ends[first.process]:
             return {trial.case for trial in of_round}
         if is_further_process:

@@ -76,7 +76,7 @@ def trials(
             sides = [case for case in group if context < contexts_of(case, contexts)]
             if further:
                 sides = [case for case in sides if _is_measured_alone(case, contexts)]
-            yield from (Trial(case, process, number) for case in _in_turn(sides, number // (1 + launches)))
+            yield from (Trial(case, process, number) for case in _in_turn(sides, context + process))
 
 
 def _in_turn(sides: list[Case], turn: int) -> list[Case]:
@@ -123,11 +123,12 @@ def first_rounds_end(seconds: float, rounds: int) -> float:
     return seconds * (1 - FURTHER_SHARE if rounds > 1 else 1)
 
 
-def further_rounds_end(seconds: float, now: float, processes_left: int) -> float:
+def further_rounds_end(seconds: float, now: float, processes_left: int, owed: float = 0.0) -> float:
     """After how much of a run's time a process begins no further round, which has done its first ``now``:
-    what is left of ``seconds`` is shared evenly with the processes after it.
+    what is left of ``seconds`` is shared evenly with the processes after it, but for what is ``owed`` to the
+    first rounds of these.
     """
-    return now + max(0.0, seconds - now) / processes_left
+    return now + max(0.0, seconds - now - owed) / processes_left
 
 
 @dataclass
@@ -145,6 +146,14 @@ class Allotment:
         """Seconds of timing for the next of ``left`` trials; at least LEAST_S, as every case is measured."""
         overhead = median(self._overheads) if self._overheads else GUESSED_OVERHEAD_S
         return min(self.longest, max(LEAST_S, (self.ends_at - now) / max(left, 1) - overhead))
+
+    def owed(self, now: float) -> float:
+        """Seconds that are left to the first rounds."""
+        return max(0.0, self.ends_at - now)
+
+    def put_off(self, seconds: float) -> None:
+        """Further rounds took so long, before another process begins its first one."""
+        self.ends_at += seconds
 
     def spent(self, total: float, granted: float, timed: float) -> None:
         """Takes note of a trial: its seconds in all, those granted for timing, and those that timing took.

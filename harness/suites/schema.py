@@ -126,10 +126,11 @@ class _Table(BaseModel):
 class Measure(_Table):
     """How long to measure.
 
-    samples: of a case, at most, but one a block. case_seconds: that its timing may take. processes: fresh
-    ones that measure each case, sharing both; gpu_contexts: fresh contexts of a GPU that each of these has in
-    turn, for OpenCL and CUDA, the further ones only while verdicts are not settled and within gpu_contexts_s
-    seconds of the run (0: whenever); gpu_launch_contexts: after each of them so many more, in which only the
+    samples: of a case, at most, but one a block, and five of a block whose first do not agree.
+    case_seconds: that its timing may take. processes: fresh ones that measure each case, sharing both;
+    gpu_contexts: fresh contexts of a GPU that each of these has in turn, for OpenCL and CUDA, the further
+    ones only while verdicts are not settled and within gpu_contexts_s seconds of the run (0: whenever);
+    gpu_launch_contexts: after each of them so many more, in which only the
     empty kernel is measured (:mod:`harness.results.launch_correction`). gpu_processes: where a device has
     several contexts, no more of the processes than these (0: all). further_processes: where no device has
     several contexts, so many fresh processes more for what is not settled; they begin within

@@ -71,6 +71,31 @@ def test_a_variant_that_is_the_fastest_keeps_its_time() -> None:
     assert only(run).fastest["gross"].iloc[0] == pytest.approx(0.5)
 
 
+def test_a_variant_that_was_given_up_is_no_sides_fastest() -> None:
+    """It had a few contexts only, before the machine became slower."""
+    other = ReductionVariant(vector_width=1)
+    run = run_of(
+        with_blocks(record("opencl", reduction(), variant=REDUCTION), *[4e-6] * 4, *[4.4e-6] * 5),
+        with_blocks(record("opencl", reduction(), variant=other), *[4.1e-6] * 4),
+        with_blocks(record("cuda", reduction(), variant=REDUCTION), *[4e-6] * 4, *[4.4e-6] * 5),
+    )
+    (pair,) = only(run).fastest.to_dict("records")
+    assert (pair["first_variant"], pair["gross"]) == (pair["second_variant"], pytest.approx(1))
+
+
+def test_a_fastest_with_blocks_of_two_variants_is_not_called_a_pair_of_one() -> None:
+    other = ReductionVariant(vector_width=1)
+    run = run_of(
+        with_blocks(record("opencl", reduction(), variant=REDUCTION), *[1.0e-6, 1.04e-6] * 4),
+        with_blocks(record("opencl", reduction(), variant=other), *[1.06e-6, 1.0e-6] * 4),
+        with_blocks(record("cuda", reduction(), variant=REDUCTION), *[1.02e-6] * 8),
+    )
+    pairs = only(run).pairs
+    assert list(pairs["pairing"]) == [FASTEST, IDENTICAL]
+    fastest, identical = pairs["gross"]
+    assert (fastest < 0.98, identical) == (True, pytest.approx(1))
+
+
 @pytest.mark.parametrize("location", ["parts", "device"])
 def test_a_variant_that_leaves_work_to_the_host_is_not_a_gpus_fastest(location: str) -> None:
     # "device": as files from before there was a word for parts have it.

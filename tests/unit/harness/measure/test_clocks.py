@@ -249,6 +249,16 @@ def test_a_clock_that_ends_as_slopes_were_dropped_says_so() -> None:
     assert (len(ended.seconds), ended.stopped) == (3, "dropped")
 
 
+def test_a_sample_far_from_what_is_expected_is_none_where_the_others_were_dropped() -> None:
+    backend = FakeBackend(FakeClock(call=1e-6, fixed=0))
+    # Half of the true time, and then none but slopes that were interrupted.
+    backend.clock.jitter = [0.0] * 2 + [16e-6] + [0.0] + [1.0, 0.0] * 3
+    budget = Budget(samples=1, seconds=1e-9, least=1, warm_up=1e-9, calls=32, expected=1e-6)
+    clock = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
+    assert clock.note == FIXED_COST
+    assert min(clock.seconds) == pytest.approx(1e-6)
+
+
 def test_where_no_slope_is_positive_the_samples_hold_the_fixed_cost_and_say_so() -> None:
     backend = FakeBackend(FakeClock(call=0.0, fixed=30e-6))
     clock = queue_seconds(backend, rotation_on(backend), Budget(samples=4), backend.clock.time)

@@ -134,6 +134,26 @@ def test_net_interval_takes_off_each_sides_launch() -> None:
     assert ends(interval) == pytest.approx((4.83 / 4.45, 4.83 / 4.45))
 
 
+def test_the_two_clocks_of_one_context_have_nothing_to_do_with_each_other() -> None:
+    """Drawn together, their spreads would cancel: as many samples of both would cover 7 of 10 ratios."""
+    rng = np.random.default_rng(6)
+
+    def covers() -> bool:
+        queue, launch = rng.normal(10, 0.3, (2, 9)).tolist(), rng.normal(4, 0.3, (2, 9)).tolist()
+        net = net_ratio_interval(queue[:1], launch[:1], queue[1:], launch[1:])
+        return net.low <= 1 <= net.high
+
+    assert sum(covers() for _ in range(200)) >= 185
+
+
+def test_any_number_of_samples_has_an_interval() -> None:
+    """At once: every resample written out would take gigabytes."""
+    values = np.random.default_rng(7).normal(1, 0.1, 1_000_000)
+    interval = ratio_interval([values.tolist()], [[1.0] * 9])
+    # The standard error of a median is 1.2533 of that of a mean.
+    assert interval.high - interval.low == pytest.approx(2 * 1.96 * 1.2533 * 0.1 / 1e3, rel=0.1)
+
+
 def test_net_interval_is_unknown_where_launch_may_be_all() -> None:
     noisy = [[4.0, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6]]
     assert not net_ratio_interval(noisy, [[4.2] * 7], [[6.0] * 7], [[1.0] * 7]).known

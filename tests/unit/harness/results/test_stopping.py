@@ -24,7 +24,12 @@ def test_the_ranks_are_those_of_the_tables(count: int, ranks: tuple[int, int] | 
     assert median_ranks(count) == ranks
 
 
-@pytest.mark.parametrize("count", range(6, 100, 7))
+def test_the_ranks_of_a_million_samples_are_found() -> None:
+    # Half of them, and 1.96 standard deviations of 500 each.
+    assert median_ranks(1_000_000) == pytest.approx((500_000 - 980, 500_000 + 980), abs=2)
+
+
+@pytest.mark.parametrize("count", [*range(6, 100, 7), 1000, 1001, 5000])
 def test_the_interval_is_the_narrowest_that_holds_the_median(count: int) -> None:
     ranks = median_ranks(count)
     assert ranks is not None
@@ -96,14 +101,18 @@ def test_a_sample_far_from_what_is_expected_does_not_count_alone(
         ([135.5, 202.6, 243.0, 233.1, 233.4], 1.1, Stop.SECONDS),
         ([135.5, 202.6, 202.7], 1.1, Stop.SECONDS),
         ([135.5, 202.6], 1.1, Stop.SECONDS),
-        ([], 1.1, None),
+        # Six have an interval, and more of them might go on for ever.
+        ([1.0, 2.0, 4.0, 8.0, 16.0], 1.1, None),
+        ([1.0, 2.0, 4.0, 8.0, 16.0, 32.0], 1.1, Stop.SECONDS),
     ],
 )
-def test_a_median_that_no_other_sample_is_near_is_not_known(
+def test_a_median_that_most_samples_are_far_from_is_not_known(
     taken: list[float], spent: float, stop: Stop | None
 ) -> None:
     assert Budget(9, 1.0, least=2).stop(taken, spent) == stop
-    assert Budget(len(taken) or 1, 1.0, least=2).stop(taken, spent) == (Stop.SAMPLES if taken else None)
+    at_their_number = Stop.SAMPLES if spent < 2 and stop else stop
+    assert Budget(len(taken), 1.0, least=2).stop(taken, spent) == at_their_number
+    assert Budget(1, 100.0, least=1).stop([], 1.1) is None
 
 
 def test_an_interrupted_sample_is_outvoted() -> None:

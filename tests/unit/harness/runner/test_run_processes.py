@@ -37,7 +37,8 @@ def test_a_case_is_measured_in_several_fresh_processes(
         for name, clock in record.clocks.items():
             # The clocks beside the primary one are taken in the first process only.
             assert set(clock.blocks) == ({0, 1, 2} if name in ("queue", "launch") else {0})
-            assert len(clock.seconds) <= 9
+            # Three each, and two more where these do not agree.
+            assert len(clock.seconds) <= 15
             assert clock.stopped
         assert record.provenance["wall_seconds"] > record.provenance["timing_seconds"] > 0
     assert [(step.done, step.total) for step in told] == [(i, 6) for i in range(7)]

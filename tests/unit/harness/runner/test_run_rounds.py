@@ -6,19 +6,22 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.measure.budget import informed, is_primary_only, primary_clock
+from harness.measure.budget import Share, informed, is_primary_only, primary_clock
 from harness.problems import Empty
-from harness.results.record import Case
+from harness.results.record import Case, Record, Samples
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
+from harness.runner import run as runner
 from harness.runner.known import Known
 from harness.runner.plan import LAUNCH_SAMPLES
+from harness.runner.pool import Pool
 from harness.runner.run import LIMIT_SHARE, Progress, run_cases
-from harness.runner.schedule import LEAST_S
+from harness.runner.schedule import LEAST_S, Trial
 from harness.runner.worker_process import Worker
 from harness.variants.axes import LaunchVariant
 from tests.support.fake_backend import DIARY
@@ -75,6 +78,58 @@ def test_the_empty_kernel_has_samples_enough_in_each_context() -> None:
     assert plan.share(empty, primary_only=True) == primary_clock(LAUNCH_SAMPLES, 3.0)
     assert plan.share(CASES[0], primary_only=True)["queue"].samples < LAUNCH_SAMPLES
     assert plan.share(empty, primary_only=False) == plan.share(CASES[0], primary_only=False)
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_a_budget_is_shared_evenly_by_the_first_rounds_of_all_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Were the further rounds of the first process taken from them, they would have nothing left."""
+    now = 0.0
+    granted: dict[int, list[float]] = {0: [], 1: [], 2: []}
+
+    def measure(_: Pool, trial: Trial, share: Share) -> Record:
+        nonlocal now
+        is_first = trial.round % 99 == 0
+        seconds = 2 * share["queue"].seconds if is_first else 0.06
+        now += 0.02 + seconds
+        if is_first:
+            granted[trial.process].append(seconds)
+        clocks = {"queue": Samples((1.0,))}
+        return Record(trial.case, "ok", clocks=clocks, provenance={"timing_seconds": seconds})
+
+    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(runner, "compile_ahead", lambda *_: None)
+    monkeypatch.setattr(Pool, "measure", measure)
+    monkeypatch.setattr(Pool, "prepare", lambda *_: None)
+    plan = planned(
+        CASES[:6], processes=3, contexts={"fake:0": 99}, budget=240.0, limit_s=60.0, case_seconds=1.0
+    )
+    run_cases(plan, SimpleNamespace(write=lambda _: None))
+    each = [statistics.fmean(granted[process]) for process in range(3)]
+    assert min(each) > 0.5 * max(each)
+    assert 200 < now < 250, "and nothing is lost or overrun"
+
+
+def test_of_a_round_that_was_interrupted_all_cases_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of a problem may be one side alone, of which no verdict is known."""
+    seen: list[list[Case]] = []
+
+    def enough(_: Known, of_round: Sequence[Trial]) -> set[Case]:
+        seen.append([trial.case for trial in of_round])
+        return set()
+
+    monkeypatch.setattr(Known, "enough", enough)
+    plan = planned(CASES[:2], **{**TWICE, "processes": 1})
+    whole = run(tmp_path, plan)
+    asked_at_first, seen[:] = seen[:], []
+    with RunWriter(tmp_path / "rest.jsonl", {}) as writer:
+        run_cases(plan, writer, finished=whole.trials[:3])
+    rest = load_run(tmp_path / "rest.jsonl").trials
+    assert [(t.case, t.block) for t in rest] == [(t.case, t.block) for t in whole.trials[3:]]
+    assert [set(cases) for cases in seen] == [set(cases) for cases in asked_at_first]
 
 
 @pytest.mark.usefixtures("unsettled")

@@ -129,6 +129,23 @@ def test_what_first_rounds_leave_of_the_time_is_shared_evenly() -> None:
     ]
     assert ends == [40.0, 70.0, 90.0]
     assert further_rounds_end(90.0, 95.0, 2) == 95.0
+    assert further_rounds_end(90.0, 10.0, 3, owed=20.0) == 30.0
+
+
+def test_further_rounds_put_off_the_first_ones_of_the_processes_after_them() -> None:
+    allotment = Allotment(ends_at=100.0, longest=60.0)
+    assert allotment.owed(70.0) == 30.0
+    allotment.put_off(50.0)
+    assert (allotment.owed(120.0), allotment.owed(200.0)) == (30.0, 0.0)
+
+
+@pytest.mark.parametrize("sides", [3, 9, 11])
+def test_each_process_begins_with_another_case(sides: int) -> None:
+    """Libraries have one context a process: the turn must not depend on how many the others have."""
+    cases = [replace(case("opencl", "sum"), device=number) for number in range(sides)]
+    planned = trials(cases, 3, {each.device_key: 99 for each in cases})
+    first = {trial.process: trial.case for trial in reversed(list(planned)) if trial.round % 99 == 0}
+    assert len(set(first.values())) == 3
 
 
 @pytest.mark.parametrize("sides", [2, 3, 4, 5, 10])
