@@ -181,6 +181,11 @@ def field_types(problem: Reduction, **own: str) -> str:
     )
 
 
+def count_type(problem: Reduction) -> str:
+    """The type in which a count of a problem's elements is exact and takes the fewest instructions."""
+    return "uint32" if problem.size < 2**32 else "uint64"
+
+
 def nan_in_extremes(problem: Problem) -> frozenset[KnownDeviation]:
     """The deviation of a library whose minimum and maximum do not propagate NaN."""
     if (

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from backends.base import Prepared
-from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import BoundCall, Calls, PreparedCalls, count_type, nan_in_extremes
 from backends.cuda import nvcc
 from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendError
@@ -62,8 +62,8 @@ class CubBackend(DriverBackend):
         library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem))
         is_narrow = variant.accumulator == "element"
         total = problem.narrower_accumulator if is_narrow else problem.total
-        reduce = getattr(library, "reduce_narrow_sum" if is_narrow else f"reduce_{problem.op}")
-        types = {"element": problem.dtype, "total": total, "count": "uint64"}
+        reduce = getattr(library, _function(problem, is_narrow))
+        types = {"element": problem.dtype, "total": total, "count": count_type(problem)}
         accumulator = types[_ANSWERS[problem.op]]
         answer = self._new((len(problem.parts.fields),), np.dtype(accumulator))
         length, stream = ctypes.c_ulonglong(problem.size), ctypes.c_void_p(int(self._stream))
@@ -96,6 +96,14 @@ def macros(problem: Reduction) -> dict[str, str]:
     narrow = replace(problem, op="sum").narrower_accumulator or problem.total
     types = {"ELEMENT": problem.dtype, "TOTAL": problem.total, "NARROW": narrow}
     return {name: nvcc.C_TYPES[dtype] for name, dtype in types.items()}
+
+
+def _function(problem: Reduction, is_narrow: bool) -> str:
+    """The name of the compiled function."""
+    if is_narrow:
+        return "reduce_narrow_sum"
+    is_long = problem.op == "count_nonzero" and count_type(problem) == "uint64"
+    return f"reduce_{'long_' if is_long else ''}{problem.op}"
 
 
 def _run(function: Any, *arguments: Any) -> None:

@@ -22,8 +22,8 @@ struct merge_pairs {
   }
 };
 
-struct one_if_nonzero {
-  __host__ __device__ unsigned long long operator()(ELEMENT x) const { return x != 0; }
+template <typename count_t> struct one_if_nonzero {
+  __host__ __device__ count_t operator()(ELEMENT x) const { return x != 0; }
 };
 
 using limits = cuda::std::numeric_limits<ELEMENT>;
@@ -34,6 +34,11 @@ static ELEMENT below_all() { return limits::has_infinity ? -limits::infinity() :
 #define ARGUMENTS(answer_t)                                                                                 \
   void *scratch, size_t *scratch_bytes, const ELEMENT *source, answer_t *answer, unsigned long long length, \
       cudaStream_t stream
+
+template <typename count_t> static int count_nonzero(ARGUMENTS(count_t)) {
+  return cub::DeviceReduce::TransformReduce(scratch, *scratch_bytes, source, answer, length,
+                                            cuda::std::plus<count_t>{}, one_if_nonzero<count_t>{}, count_t{}, stream);
+}
 
 extern "C" {
 
@@ -64,8 +69,12 @@ int reduce_minmax(ARGUMENTS(pair_t)) {
                                             pair_of{}, nothing, stream);
 }
 
-int reduce_count_nonzero(ARGUMENTS(unsigned long long)) {
-  return cub::DeviceReduce::TransformReduce(scratch, *scratch_bytes, source, answer, length,
-                                            cuda::std::plus<unsigned long long>{}, one_if_nonzero{}, 0ull, stream);
+int reduce_count_nonzero(ARGUMENTS(unsigned int)) {
+  return count_nonzero(scratch, scratch_bytes, source, answer, length, stream);
+}
+
+// Of 2^32 elements or more, whose count may need 64 bits, which take more instructions.
+int reduce_long_count_nonzero(ARGUMENTS(unsigned long long)) {
+  return count_nonzero(scratch, scratch_bytes, source, answer, length, stream);
 }
 }

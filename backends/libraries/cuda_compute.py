@@ -16,7 +16,7 @@ import numpy as np
 from cuda.core import Program, ProgramOptions
 
 from backends.base import Prepared
-from backends.common.library_backend import Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import Calls, PreparedCalls, count_type, nan_in_extremes
 from backends.cuda import nvcc
 from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendUnavailable
@@ -37,10 +37,9 @@ try:
 except RuntimeError as error:
     raise BackendUnavailable(f"cuda.compute lacks a library of CUDA's ({error})", _HOW_TO_GET) from error
 
-_COUNT = np.dtype(np.uint64)
-
 _TYPES = """
 typedef {element} element_t;
+typedef {count} count_t;
 struct pair_t {{ element_t lowest, highest; }};
 """
 
@@ -64,7 +63,7 @@ extern "C" __device__ void merge_pairs(void* first, void* second, void* result)
     "one_if_nonzero": """
 extern "C" __device__ void one_if_nonzero(void* value, void* result)
 {
-    *static_cast<unsigned long long*>(result) = *static_cast<const element_t*>(value) != 0;
+    *static_cast<count_t*>(result) = *static_cast<const element_t*>(value) != 0;
 }
 """,
 }
@@ -174,12 +173,14 @@ def _product(problem: Reduction, _: int) -> _Form:
 
 
 def _count(problem: Reduction, capability: int) -> _Form:
-    one_if_nonzero = _operator("one_if_nonzero", problem.dtype, capability)
+    count = np.dtype(count_type(problem))
+    one_if_nonzero = _operator("one_if_nonzero", problem.dtype, capability, count.name)
+    value_type = types.from_numpy_dtype(count)
     return _Form(
-        lambda view: compute.TransformIterator(view, one_if_nonzero, types.uint64),
+        lambda view: compute.TransformIterator(view, one_if_nonzero, value_type),
         compute.OpKind.PLUS,
-        _COUNT,
-        np.zeros(1, _COUNT),
+        count,
+        np.zeros(1, count),
         note="reads through a transform iterator",
     )
 
@@ -195,10 +196,10 @@ _FORMS: dict[str, Callable[[Reduction, int], _Form]] = {
 
 
 @cache
-def _operator(name: str, dtype: str, capability: int) -> RawOp:
-    """An operator for an element type, compiled for a device."""
+def _operator(name: str, dtype: str, capability: int, count: str = "uint64") -> RawOp:
+    """An operator for an element type and a type of counts, compiled for a device."""
     options = ProgramOptions(
         arch=f"sm_{capability}", relocatable_device_code=True, link_time_optimization=True
     )
-    source = _TYPES.format(element=nvcc.C_TYPES[dtype]) + _OPERATORS[name]
+    source = _TYPES.format(element=nvcc.C_TYPES[dtype], count=nvcc.C_TYPES[count]) + _OPERATORS[name]
     return RawOp(ltoir=bytes(Program(source, "c++", options).compile("ltoir").code), name=name)

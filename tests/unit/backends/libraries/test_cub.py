@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from backends import REGISTRY, Backend
+from backends.common.library_backend import count_type
 from backends.cuda import nvcc, nvrtc
 from backends.errors import BackendError, BackendUnavailable
 from harness.problems import Reduction
@@ -44,8 +45,14 @@ class FakeCub:
                 "narrow_sum": (elements.sum(),),
                 "min": (elements.min(),),
                 "count_nonzero": (np.count_nonzero(elements),),
+                "long_count_nonzero": (np.count_nonzero(elements),),
             }[op]
-            wide = {"sum": "int64", "narrow_sum": "int32", "count_nonzero": "uint64"}
+            wide = {
+                "sum": "int64",
+                "narrow_sum": "int32",
+                "count_nonzero": "uint32",
+                "long_count_nonzero": "uint64",
+            }
             dtype = wide.get(op, "int16")
             seen(answer.value, dtype, (len(values),))[:] = values
             return self.status
@@ -96,6 +103,23 @@ def test_narrow_sums_are_added_in_32_bits(backend: Backend) -> None:
         assert prepared.result() == words.sum()
 
 
+def test_counts_take_32_bits_where_these_hold_every_count(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [count_type(Reduction("count_nonzero", "uint8", (size,))) for size in (2**32 - 1, 2**32)] == [
+        "uint32",
+        "uint64",
+    ]
+    words = np.array([3, 0, 7], np.int16)
+    problem = Reduction("count_nonzero", "int16", (3,))
+    for dtype in ("uint32", "uint64"):
+        monkeypatch.setattr(cub, "count_type", lambda _, dtype=dtype: dtype)
+        with backend.prepare(problem, LibraryVariant(), [backend.upload(words)]) as prepared:
+            assert prepared.accumulator == dtype
+            prepared.enqueue(0)
+            assert prepared.result() == 2
+
+
 def test_all_of_a_type_is_compiled_at_once(backend: Backend, compiled: FakeCub) -> None:
     found = []
     for op in ("min", "sum", "count_nonzero"):
@@ -141,5 +165,5 @@ def test_every_function_compiles(dtype: str) -> None:
     except BackendUnavailable as missing:
         pytest.skip(str(missing))
     library = nvcc.load_library(cub.SOURCE, 90, cub.macros(Reduction("sum", dtype, (5,))))
-    for op in ("min", "max", "minmax", "sum", "narrow_sum", "product", "count_nonzero"):
+    for op in ("min", "max", "minmax", "sum", "narrow_sum", "product", "count_nonzero", "long_count_nonzero"):
         assert isinstance(getattr(library, f"reduce_{op}"), ctypes._CFuncPtr)  # type: ignore[attr-defined]
