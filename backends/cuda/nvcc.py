@@ -35,7 +35,8 @@ C_TYPES = {
 """The types of CUDA C++ by NumPy's names."""
 _TOOLKIT = Path("/usr/local/cuda")
 _TIMEOUT_S = 300
-_OPTIONS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "static")
+_STANDARD = "-std=c++17"
+_OPTIONS = (_STANDARD, "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "static")
 
 
 @cache
@@ -78,8 +79,26 @@ def version() -> str:
     return done.stdout
 
 
-def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctypes.CDLL:
+@cache
+def number(header: str, macro: str) -> int:
+    """The number that a macro is in a header (``cub/version.cuh``), as nvcc finds it.
+
+    Raises:
+        BackendUnavailable: if there is no nvcc, or it cannot be run.
+        BuildError: if there is no such header, or the macro is no number there.
+    """
+    text = f"#include <{header}>\n{macro}\n"
+    done = _run([str(compiler()), _STANDARD, "-E", "-x", "cu", "-"], text)
+    found = done.stdout.split()[-1:]
+    if done.returncode or not (found and found[0].isdecimal()):
+        raise BuildError(f"nvcc: {header} does not tell {macro}", text, done.stderr)
+    return int(found[0])
+
+
+def load_library(source: Path, capability: int, macros: dict[str, str], includes: str = "") -> ctypes.CDLL:
     """The functions of a CUDA C++ file, compiled for a compute capability (90 for 9.0) with these macros.
+
+    ``includes``: the version of the headers that the file includes, which may change while nvcc does not.
 
     Raises:
         BackendUnavailable: if there is no nvcc, or it cannot be run.
@@ -87,7 +106,7 @@ def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctype
         BackendError: if what nvcc has made cannot be loaded.
     """
     options = (f"-arch=sm_{capability}", *_OPTIONS, *(f"-D{name}={value}" for name, value in macros.items()))
-    key = hashlib.sha256(repr((version(), options, source.read_text())).encode()).hexdigest()
+    key = hashlib.sha256(repr((version(), includes, options, source.read_text())).encode()).hexdigest()
     path = user_cache_path("opencl-cuda-harness") / "nvcc" / f"{key}.so"
 
     def build(built: Path) -> None:
@@ -101,8 +120,11 @@ def load_library(source: Path, capability: int, macros: dict[str, str]) -> ctype
     return built_library(path, build)
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], given: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs nvcc, with what it is given to read."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S)
+        return subprocess.run(
+            command, input=given, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BackendUnavailable(f"nvcc cannot be run: {error}", HOW_TO_GET) from error

@@ -59,7 +59,8 @@ class CubBackend(DriverBackend):
         assert isinstance(problem, Reduction)
         assert isinstance(variant, LibraryVariant)
         self._activate()
-        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem))
+        version = _version()
+        library = nvcc.load_library(SOURCE, self.device.compute_capability, macros(problem), version)
         is_narrow = variant.accumulator == "element"
         total = problem.narrower_accumulator if is_narrow else problem.total
         reduce = getattr(library, _function(problem, is_narrow))
@@ -78,7 +79,7 @@ class CubBackend(DriverBackend):
             each.append(
                 BoundCall(partial(_run, reduce, *arguments), _values(answer), (scratch, source.handle))
             )
-        return PreparedCalls(self, problem, Calls(each, accumulator))
+        return PreparedCalls(self, problem, Calls(each, accumulator, version))
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
         if problem.op not in _ANSWERS:
@@ -89,6 +90,12 @@ class CubBackend(DriverBackend):
 
     def _lacks_laplace(self, problem: Laplace) -> str | None:
         return "CUB has no filters"
+
+
+def _version() -> str:
+    """CUB's, of the headers that nvcc finds: a toolkit's are in no package that a run records."""
+    number = nvcc.number("cub/version.cuh", "CUB_VERSION")
+    return f"CUB {number // 100000}.{number // 100 % 1000}.{number % 100}"
 
 
 def macros(problem: Reduction) -> dict[str, str]:

@@ -17,7 +17,7 @@ from cuda.bindings import driver
 from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
 
 from backends.base import Prepared
-from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import BoundCall, Calls, PreparedCalls, joined, nan_in_extremes
 from backends.common.rows import folded
 from backends.cuda.driver import DeviceView, DriverBackend, call
 from backends.errors import BackendError, BackendUnavailable
@@ -64,7 +64,7 @@ class NppBackend(DriverBackend):
 
     @classmethod
     def _device_count(cls) -> int:
-        for name in ("nppist", "npps", "nppif", "nppidei"):
+        for name in ("nppc", "nppist", "npps", "nppif", "nppidei"):
             _library(name)
         return super()._device_count()
 
@@ -97,7 +97,7 @@ class NppBackend(DriverBackend):
             arguments = (ctypes.c_void_p(view.pointer), *source, *size, *tail, self._npp)
             each.append(BoundCall(partial(_run, run, *arguments), results, (scratch, view)))
         accumulator = ", ".join(dict.fromkeys(function.results))
-        return Calls(each, accumulator, note=function.name)
+        return Calls(each, accumulator, note=joined(function.name, _version()))
 
     def _scratch_bytes(self, function: Function, size: Sequence[Any]) -> int:
         needed = ctypes.c_size_t()
@@ -117,7 +117,8 @@ class NppBackend(DriverBackend):
                 run = partial(_in_turn, self._copying(how, view, larger), run)
             each.append(BoundCall(run, (target,), (view, mask, larger)))
         names = [how.copy, how.name] if how.copy else [how.name]
-        return Calls(each, note=", then ".join(names), calls_per_result=len(names))
+        note = joined(", then ".join(names), _version())
+        return Calls(each, note=note, calls_per_result=len(names))
 
     def _copying(self, how: Filter, view: DeviceView, larger: DeviceView) -> Callable[[], None]:
         """What copies the image into one that is larger by a pixel on each side."""
@@ -256,6 +257,14 @@ def _context(device: Any, index: int, stream: int) -> Context:
         int(call(driver.cuStreamGetFlags, stream)),
         0,
     )
+
+
+@cache
+def _version() -> str:
+    """NPP's: a toolkit's is in no package that a run records."""
+    ask = _library("nppc").nppGetLibVersion
+    ask.restype = ctypes.POINTER(ctypes.c_int * 3)
+    return "NPP {}.{}.{}".format(*ask().contents)
 
 
 @cache

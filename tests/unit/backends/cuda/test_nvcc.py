@@ -20,10 +20,10 @@ def _afresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     for name in ("CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for function in (nvcc.compiler, nvcc.version):
+    for function in (nvcc.compiler, nvcc.version, nvcc.number):
         function.cache_clear()
     yield
-    for function in (nvcc.compiler, nvcc.version):
+    for function in (nvcc.compiler, nvcc.version, nvcc.number):
         function.cache_clear()
 
 
@@ -45,6 +45,7 @@ def host_compiler(folder: Path) -> Path:
     script = f"""case "$1" in --version) echo "release 13.9"; exit;; esac
 echo >> {count}
 for argument; do case "$argument" in -D*) more="$more $argument";; esac; done
+case "$*" in *" -E "*) exec {host} -E -x c++ -I {folder} -;; esac
 while [ "$1" != -o ]; do shift; done
 exec {host} -x c++ -shared -fPIC $more -o "$2" "$3" """
     return compiler(folder, script)
@@ -105,6 +106,29 @@ def test_what_is_compiled_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     source.write_text(ADDS.replace("a + b", "a - b"))
     assert nvcc.load_library(source, 90, {"MORE": "3"}).add(1, 2) == 2
     assert (path.parents[1] / "count").read_text().count("\n") == 3
+
+
+def test_a_library_is_compiled_anew_for_other_headers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a wheel change without nvcc."""
+    path = host_compiler(tmp_path / "toolkit")
+    monkeypatch.setenv("CUDA_HOME", str(path.parents[1]))
+    source = tmp_path / "adds.cu"
+    source.write_text(ADDS)
+    for includes in ("CUB 3.0.1", "CUB 3.0.1", "CUB 3.1.0"):
+        nvcc.load_library(source, 90, {"MORE": "3"}, includes)
+    assert (path.parents[1] / "count").read_text().count("\n") == 2
+
+
+def test_a_number_that_a_header_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = host_compiler(tmp_path / "toolkit")
+    monkeypatch.setenv("CUDA_HOME", str(path.parents[1]))
+    (path.parents[1] / "version.cuh").write_text("#pragma once\n#define VERSION 300001 // of this\nint x;\n")
+    assert nvcc.number("version.cuh", "VERSION") == 300001
+    for header, macro in (("version.cuh", "ANOTHER"), ("another.cuh", "VERSION")):
+        with pytest.raises(BuildError, match=f"{header} does not tell {macro}"):
+            nvcc.number(header, macro)
 
 
 def test_what_does_not_compile_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,8 +70,8 @@ def compiled() -> FakeCub:
 def backend(monkeypatch: pytest.MonkeyPatch, compiled: FakeCub) -> Iterator[Backend]:
     """CUB on a driver of one GPU."""
 
-    def load(source: Any, capability: int, macros: dict[str, str]) -> FakeCub:
-        assert (source, capability) == (cub.SOURCE, 90)
+    def load(source: Any, capability: int, macros: dict[str, str], includes: str) -> FakeCub:
+        assert (source, capability, includes) == (cub.SOURCE, 90, "CUB 3.0.1")
         compiled.macros = macros
         return compiled
 
@@ -79,6 +79,7 @@ def backend(monkeypatch: pytest.MonkeyPatch, compiled: FakeCub) -> Iterator[Back
     monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
     monkeypatch.setattr(nvrtc, "compile_cubin", lambda *_: b"cubin")
     monkeypatch.setattr(nvcc, "version", lambda: "13.0")
+    monkeypatch.setattr(nvcc, "number", lambda *asked: {("cub/version.cuh", "CUB_VERSION"): 300001}[asked])
     monkeypatch.setattr(nvcc, "load_library", load)
     with cub.CubBackend.open(0) as opened:
         yield opened
@@ -98,7 +99,7 @@ def test_narrow_sums_are_added_in_32_bits(backend: Backend) -> None:
     problem = Reduction("sum", "int16", (3,))
     uploaded = [backend.upload(words)]
     with backend.prepare(problem, LibraryVariant(accumulator="element"), uploaded) as prepared:
-        assert prepared.accumulator == "int32"
+        assert (prepared.accumulator, prepared.note) == ("int32", "CUB 3.0.1")
         prepared.enqueue(0)
         assert prepared.result() == words.sum()
 

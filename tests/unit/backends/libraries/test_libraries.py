@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     for module in (cuda_driver, npp):
         monkeypatch.setattr(module, "driver", fake)
     monkeypatch.setattr(npp, "_library", lambda _: FakeNpp())
+    monkeypatch.setattr(npp, "_version", lambda: "NPP 13.0.3")
     monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
     monkeypatch.setattr(nvrtc, "compile_cubin", lambda *_: b"cubin")
     return fake
@@ -78,7 +81,7 @@ def test_prepared_calls(backend: Backend) -> None:
         assert ready.event_seconds(0) == pytest.approx(2.5e-3)
         assert ready.result_location == "device"
         assert ready.accumulator == "int16"
-        assert ready.note == "nppsMinMax_16s_Ctx"
+        assert ready.note == "nppsMinMax_16s_Ctx; NPP 13.0.3"
     with backend.prepare(
         Reduction("max", "float64", (3,)), LibraryVariant(), [backend.upload(np.ones(3))]
     ) as ready:
@@ -181,6 +184,15 @@ def test_a_gate_is_a_kernel_on_the_stream(backend: Backend, driver: FakeDriver) 
     assert geometry == ["kernel", 1, 1, 1, 1, 1, 1, 0]
     assert (stream, extra) == (77, 0)
     backend.synchronize()
+
+
+def test_npp_tells_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask() -> Any:
+        assert ask.restype == ctypes.POINTER(ctypes.c_int * 3)  # type: ignore[attr-defined]
+        return ctypes.pointer((ctypes.c_int * 3)(13, 0, 3))
+
+    monkeypatch.setattr(npp, "_library", {"nppc": SimpleNamespace(nppGetLibVersion=ask)}.get)
+    assert npp._version.__wrapped__() == "NPP 13.0.3"
 
 
 def test_what_npp_lacks(backend: Backend) -> None:

@@ -34,6 +34,7 @@ def backend(monkeypatch: pytest.MonkeyPatch, functions: FakeNppFilters) -> Itera
     for module in (cuda_driver, npp):
         monkeypatch.setattr(module, "driver", fake)
     monkeypatch.setattr(npp, "_library", lambda _: functions)
+    monkeypatch.setattr(npp, "_version", lambda: "NPP 13.0.3")
     monkeypatch.setattr(nvrtc, "version", lambda: (13, 0))
     with npp.NppBackend.open(0) as opened:
         yield opened
@@ -94,7 +95,7 @@ def test_the_functions_and_what_a_record_says_of_them(
         prepared.enqueue(0)
         prepared.enqueue(0)
         assert functions.called == 2 * called
-        assert prepared.note == ", then ".join(called)
+        assert prepared.note == f"{', then '.join(called)}; NPP 13.0.3"
         assert prepared.calls_per_result == len(called)
 
 
