@@ -85,6 +85,7 @@ class Prepared(Closing, ABC):
         says so.
 
         into: what an array may be fetched into, where it stands until the next one is; fresh memory if None.
+        An array that a library leaves in the host's memory is that one: it stands until the next call.
         """
 
     @abstractmethod

@@ -93,8 +93,8 @@ class LibraryBackend(Backend):
     # --- what the prepared calls ask their backend for ---
 
     def _fetch(self, handle: Any) -> Array:
-        """Waits for what a call left in ``handle`` and copies it to the host."""
-        return np.array(handle)
+        """Waits for what a call left in ``handle``, as an array of the host: copied where it is elsewhere."""
+        return np.asarray(handle)
 
     def _spoiled(self, handle: Any) -> Any:
         """``handle`` filled with garbage, or garbage in its place where it cannot be written."""

@@ -138,7 +138,7 @@ class OpenCvOpenClBackend(LibraryBackend):
 
     def _fetch(self, handle: Any) -> Array:
         with _typed_errors("fetching the result"):
-            return np.array(handle.get() if isinstance(handle, cv2.UMat) else handle)
+            return np.asarray(handle.get() if isinstance(handle, cv2.UMat) else handle)
 
     def _spoiled(self, handle: Any) -> Any:
         if not isinstance(handle, cv2.UMat):

@@ -88,6 +88,23 @@ def test_prepared_calls(backend: Backend) -> None:
         assert ready.note.endswith("; a NaN may be passed over, not propagated")
 
 
+@pytest.mark.parametrize("name", ["numpy", "opencv"])
+def test_an_answer_in_host_memory_is_not_copied(name: str) -> None:
+    if name == "opencv":
+        pytest.importorskip("cv2", reason="pip install opencv-python-headless")
+    problem = Laplace("four", "replicate", "laplacian", "float32", 5, 7)
+    image = problem.make_source(0)
+    with open_backend(name) as host:
+        with host.prepare(problem, LibraryVariant(), [host.upload(problem.pack(image))]) as prepared:
+            prepared.enqueue(0)
+            assert np.shares_memory(prepared.result(), prepared.result())
+        first, second = host.compute(problem, image), host.compute(problem, image)
+        kept = first.copy()
+        second[...] = 0
+        assert (first == kept).all()
+        assert not any(np.shares_memory(answer, image) for answer in (first, second))
+
+
 def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: FakeDriver) -> None:
     assert isinstance(backend, NvidiaBackend)
     assert backend._elapsed([lambda: driver.called.append("first"), lambda: driver.called.append("last")])
