@@ -182,6 +182,11 @@ class Backend(Closing, ABC):
         """
         return self.upload(np.zeros(nbytes, np.uint8))
 
+    def give_back_memory(self) -> None:
+        """Gives the device back what the library keeps of arrays that are gone, as others need it, too. Does
+        nothing where memory goes with its array.
+        """
+
     def known_deviations(self, problem: Problem) -> frozenset[KnownDeviation]:
         """On which special values the answer may differ from the problem's definition; a record's note says
         so. Empty but for libraries.

@@ -111,9 +111,12 @@ class CupyLibrary(NvidiaBackend, LibraryBackend):
             calls, note=joined(calls.note, f"accelerators: {', '.join(self.accelerators) or 'none'}")
         )
 
-    def _close(self) -> None:
+    def give_back_memory(self) -> None:
         # CuPy keeps freed memory for itself; another backend on this device may want it.
         cupy.get_default_memory_pool().free_all_blocks()
+
+    def _close(self) -> None:
+        self.give_back_memory()
 
     def _fetch(self, handle: Any) -> Array:
         with typed_errors("fetching the result"):

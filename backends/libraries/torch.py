@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -55,6 +55,15 @@ class TorchBackend(DriverBackend):
             tensor = torch.from_numpy(np.require(host, requirements="W")).to(self._where)
             self._wait()
         return DeviceArray(tensor, host.dtype, host.shape)
+
+    def give_back_memory(self) -> None:
+        # PyTorch keeps freed memory for itself; another backend on this device may want it. That a device is
+        # lost shows in the next call, too, and must not hide why this case ended.
+        with suppress(RuntimeError):
+            torch.cuda.empty_cache()
+
+    def _close(self) -> None:
+        self.give_back_memory()
 
     def _prepare(self, problem: Problem, variant: Variant, sources: Sequence[DeviceArray]) -> Prepared:
         tensors = [source.handle for source in sources]

@@ -73,6 +73,7 @@ class Inputs:
         self._shared = Shared(shared) if shared else None
         self._sources: dict[Hashable, Source] = {}
         self._data: tuple[Problem, HostData] | None = None
+        self._is_owed = False
 
     def data(self, problem: Problem) -> HostData:
         """The source of a problem and its reference."""
@@ -87,6 +88,7 @@ class Inputs:
             OutOfDeviceMemory: when they do not fit.
         """
         source, wanted = self._source_of(case.problem), self._count(case)
+        self._give_back()
         source.uploaded = source.uploaded[:wanted]
         while len(source.uploaded) < wanted:
             source.uploaded += (self._backend.upload(source.packed),)
@@ -109,13 +111,16 @@ class Inputs:
 
     def thin_out(self) -> None:
         """Frees as much as all sources take more than may stay between cases; of the last one what it has on
-        the device.
+        the device. Libraries that keep such memory are told to give it back.
         """
         while len(self._sources) > 1 and self._taken > self._most:
             self._forget_oldest()
+        self._give_back()
         if self._taken > self._most:
             for last in self._sources.values():
                 last.uploaded = ()
+            # The case that ends still holds them: the library can give them back when the next one begins.
+            self._is_owed = True
 
     def cold_note(self, case: Case, sources: int) -> str:
         """Why ``sources`` copies leave a cold case in the cache, or may; empty where they pass it."""
@@ -169,6 +174,13 @@ class Inputs:
     def _forget_oldest(self) -> None:
         """Forgets the source that was used longest ago."""
         del self._sources[next(iter(self._sources))]
+        self._is_owed = True
+
+    def _give_back(self) -> None:
+        """Has the library give back what it keeps, if anything was dropped since it last did."""
+        if self._is_owed:
+            self._is_owed = False
+            self._backend.give_back_memory()
 
     def _answer(self, key: object, problem: Problem, source: Array) -> tuple[Any, float]:
         """The reference and the tolerance; once in a run, as they are slow and every worker needs them."""

@@ -124,6 +124,21 @@ def test_the_source_used_longest_ago_goes_first(monkeypatch: pytest.MonkeyPatch)
     assert measuring.inputs.data(second).source is not made[second]
 
 
+def test_the_library_gives_back_what_is_dropped_and_only_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    measuring = measurer(FakeClock())
+    memory = int(4 * 1300 / KEPT_SHARE)
+    monkeypatch.setattr(measuring.backend, "device", replace(measuring.backend.device, memory_bytes=memory))
+    given: list[bool] = []
+    monkeypatch.setattr(measuring.backend, "give_back_memory", lambda: given.append(True))
+    found = []
+    # 500 and its source with another answer stay, but go for 1000; 2000 goes when its case has ended.
+    for size in (500, 500, 1000, 2000, 10, 10):
+        measuring.measure(replace(CASE, problem=Reduction("max", "int32", (size,))), FOUR)
+        found.append(bool(given))
+        given.clear()
+    assert found == [False, False, True, True, True, False]
+
+
 def test_operations_that_take_the_same_source_share_it() -> None:
     measuring = measurer(FakeClock())
     found = {op: measuring.inputs.data(Reduction(op, "int32", (1000,))) for op in ("min", "max", "minmax")}
