@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,9 @@ _TOLD: dict[KnownDeviation, str] = {
 }
 
 Call = Callable[[], Sequence[Any]]
-"""Enqueues one call; returns what holds its values, one for each field of the answer (an image: one)."""
+"""Enqueues one call; returns what holds its values: an image, or the fields of the answer one by one, or
+together in one array or structure, which is fetched by one copy.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class PreparedCalls(Prepared):
             raise BackendError(f"{self._backend.name}: there is no result before a call")
         values = [self._backend._fetch(value) for value in self._values]
         if isinstance(self._problem, Reduction):
-            return self._problem.answer([value.reshape(-1)[0] for value in values])
+            return self._problem.answer(list(chain.from_iterable(map(_fields, values))))
         return values[0]
 
     def poison(self) -> None:
@@ -162,6 +165,12 @@ class BoundCall:
     def __call__(self) -> Sequence[Any]:
         self.run()
         return self.values
+
+
+def _fields(value: Array) -> list[Any]:
+    """The values in what was fetched: the elements of an array, or the fields of a structure."""
+    names = value.dtype.names
+    return list(value.reshape(-1)) if names is None else [value.reshape(-1)[0][name] for name in names]
 
 
 def each(functions: Sequence[Callable[[Any], Any]], array: Any) -> list[Any]:

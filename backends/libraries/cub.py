@@ -18,7 +18,7 @@ import numpy as np
 from backends.base import Prepared
 from backends.common.library_backend import BoundCall, Calls, PreparedCalls, count_type, nan_in_extremes
 from backends.cuda import nvcc
-from backends.cuda.driver import DeviceView, DriverBackend
+from backends.cuda.driver import DriverBackend
 from backends.errors import BackendError
 from harness.devices import DeviceArray, KnownDeviation
 from harness.problems import Laplace, Problem, Reduction
@@ -76,9 +76,7 @@ class CubBackend(DriverBackend):
             read, written = (ctypes.c_void_p(view.pointer) for view in (source.handle, answer))
             memory = ctypes.c_void_p(scratch.pointer)
             arguments = (memory, ctypes.byref(needed), read, written, length, stream)
-            each.append(
-                BoundCall(partial(_run, reduce, *arguments), _values(answer), (scratch, source.handle))
-            )
+            each.append(BoundCall(partial(_run, reduce, *arguments), (answer,), (scratch, source.handle)))
         return PreparedCalls(self, problem, Calls(each, accumulator, version))
 
     def _lacks_reduction(self, problem: Reduction, variant: LibraryVariant) -> str | None:
@@ -122,11 +120,3 @@ def _run(function: Any, *arguments: Any) -> None:
     status = function(*arguments)
     if status:
         raise BackendError(f"CUB, {function.__name__}: CUDA error {status}")
-
-
-def _values(answer: DeviceView) -> tuple[DeviceView, ...]:
-    """The fields of an answer, each as an array of one value."""
-    size = answer.dtype.itemsize
-    return tuple(
-        DeviceView(answer.pointer + at * size, answer.dtype, (1,), answer.owner) for at in range(answer.size)
-    )

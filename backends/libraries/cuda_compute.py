@@ -105,8 +105,7 @@ class CudaComputeBackend(DriverBackend):
         reduce = compute.make_reduce_into(d_in=inputs[0], d_out=result, op=form.merge, h_init=form.start)
         needed = reduce(temp_storage=None, d_in=inputs[0], **fixed)
         scratch = self._new((max(1, int(needed)),), np.dtype(np.uint8))
-        values = _fields(result)
-        each = [_Bound(reduce, {"temp_storage": scratch, "d_in": read, **fixed}, values) for read in inputs]
+        each = [_Bound(reduce, {"temp_storage": scratch, "d_in": read, **fixed}, result) for read in inputs]
         accumulators = (form.result[name] for name in form.result.names or ())
         accumulator = next(iter(accumulators), form.result).name
         return PreparedCalls(self, problem, Calls(each, accumulator, form.note))
@@ -128,21 +127,11 @@ class _Bound:
 
     reduce: Any
     arguments: dict[str, Any]
-    values: Sequence[DeviceView]
+    result: DeviceView
 
     def __call__(self) -> Sequence[DeviceView]:
         self.reduce(**self.arguments)
-        return self.values
-
-
-def _fields(result: DeviceView) -> tuple[DeviceView, ...]:
-    """The result as one view for each of its fields."""
-    if result.dtype.names is None:
-        return (result,)
-    fields = [result.dtype.fields[name] for name in result.dtype.names]  # type: ignore[index]
-    return tuple(
-        DeviceView(result.pointer + offset, dtype, (1,), result.owner) for dtype, offset, *_ in fields
-    )
+        return (self.result,)
 
 
 def _extreme(kind: Any) -> Callable[[Reduction, int], _Form]:

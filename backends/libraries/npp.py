@@ -43,6 +43,8 @@ _DIVISOR = 1
 """By which NPP divides the sum of the products of integers."""
 _MANY, _NARROW = 2**26, 2
 """Elements from which on, and the bytes of one up to which, both extremes of an image are found faster."""
+_APART = 256
+"""Bytes from one result to the next: each is aligned as memory of its own is."""
 _MAX_SIDE = 2**31 - 1
 _MAX_SUM = 2**31 - 1
 _MAX_COUNT = 2**15
@@ -85,17 +87,17 @@ class NppBackend(DriverBackend):
         assert function is not None
         size = (ctypes.c_size_t(problem.size),) if function.signal else _image(problem)
         scratch = self._new((self._scratch_bytes(function, size),), np.dtype(np.uint8))
-        results = [self._new((1,), np.dtype(dtype)) for dtype in function.results]
+        result = self._new((1,), _together(function.results))
         extra = [kind(value) for kind, value in function.extra]
         run = getattr(_library(function.library), function.name)
         each = []
         for view in views:
             source = () if function.signal else (ctypes.c_int(_row_bytes(problem)),)
-            outputs = [ctypes.c_void_p(result.pointer) for result in results]
+            outputs = [ctypes.c_void_p(result.pointer + at * _APART) for at in range(len(function.results))]
             buffer = ctypes.c_void_p(scratch.pointer)
             tail = (*outputs, *extra, buffer) if function.scratch_last else (buffer, *outputs)
             arguments = (ctypes.c_void_p(view.pointer), *source, *size, *tail, self._npp)
-            each.append(BoundCall(partial(_run, run, *arguments), results, (scratch, view)))
+            each.append(BoundCall(partial(_run, run, *arguments), (result,), (scratch, view)))
         accumulator = ", ".join(dict.fromkeys(function.results))
         return Calls(each, accumulator, note=joined(function.name, _version()))
 
@@ -167,6 +169,15 @@ class NppBackend(DriverBackend):
         if problem.border not in BORDERS:
             return f"NPP has the border {problem.border} neither in its filters nor as a copy of the image"
         return None
+
+
+def _together(results: Sequence[str]) -> np.dtype[Any]:
+    """A structure of what a function writes: one copy fetches all."""
+    count = len(results)
+    names, offsets = [f"f{at}" for at in range(count)], [at * _APART for at in range(count)]
+    return np.dtype(
+        {"names": names, "formats": list(results), "offsets": offsets, "itemsize": count * _APART}
+    )
 
 
 def _run(function: Any, *arguments: Any) -> None:

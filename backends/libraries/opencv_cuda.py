@@ -43,7 +43,9 @@ _MOST = 2**31 - 1
 
 
 class _Reduction(NamedTuple):
-    """A function of OpenCV; ``places`` are those of our fields among the values that it writes."""
+    """A function of OpenCV; ``places`` are those of our fields among the values that it writes, side by
+    side.
+    """
 
     name: str
     values: int
@@ -95,8 +97,8 @@ class OpenCvCudaBackend(DriverBackend):
         dtype = _written(problem)
         answer = self._new((1, how.values), np.dtype(dtype))
         target = _matrix(answer, 1, how.values, _kind(dtype))
-        size = answer.dtype.itemsize
-        values = [DeviceView(answer.pointer + at * size, answer.dtype, (1,), answer) for at in how.places]
+        wanted = answer.pointer + how.places[0] * answer.dtype.itemsize
+        values = (DeviceView(wanted, answer.dtype, (len(how.places),), answer),)
         run = getattr(_cuda, how.name)
         each = []
         for view in views:

@@ -90,6 +90,7 @@ def test_the_functions_get_what_they_take(backend: Backend, compiled: FakeCub, o
     words = np.random.default_rng(0).integers(-9, 9, (37, 11), dtype=np.int16)
     problem = Reduction(op, "int16", words.shape)
     assert backend.reduce(op, words) == problem.reference(words)
+    assert cuda_driver.driver.called.count("cuMemcpyDtoHAsync") == 1, "both fields come in one copy"
     assert compiled.streams == {77}
     assert compiled.macros == {"ELEMENT": "short", "TOTAL": "long long", "NARROW": "int"}
 

@@ -65,7 +65,7 @@ def test_reductions_of_npp(backend: Backend) -> None:
     assert backend.reduce("count_nonzero", octets) == np.count_nonzero(octets)
 
 
-def test_prepared_calls(backend: Backend) -> None:
+def test_prepared_calls(backend: Backend, driver: FakeDriver) -> None:
     problem = Reduction("minmax", "int16", (4, 5))
     hosts = [problem.make_source(seed) // (seed + 1) for seed in range(2)]
     with backend.prepare(
@@ -75,7 +75,9 @@ def test_prepared_calls(backend: Backend) -> None:
             ready.result()
         for i in (0, 1, 2):
             ready.enqueue(i)
+            copies = driver.called.count("cuMemcpyDtoHAsync")
             assert ready.result() == problem.reference(hosts[i % 2])
+            assert driver.called.count("cuMemcpyDtoHAsync") == copies + 1, "both fields come in one copy"
         ready.poison()
         assert ready.result() == (np.int16(-14907), np.int16(-14907))
         assert ready.event_seconds(0) == pytest.approx(2.5e-3)

@@ -125,6 +125,14 @@ def test_reductions(backend: Backend, op: str, dtype: str) -> None:
         check_reduction(backend, op, Reduction(op, dtype, shape).make_source(seed=3))
 
 
+@pytest.mark.parametrize("op", ["min", "max", "minmax"])
+def test_the_values_of_an_answer_come_in_one_copy(backend: Backend, op: str) -> None:
+    called = cuda_driver.driver.called
+    words = np.array([3, -7, 5], np.int16)
+    assert backend.reduce(op, words) == Reduction(op, "int16", (3,)).reference(words)
+    assert called.count("cuMemcpyDtoHAsync") == 1
+
+
 def test_one_row_is_folded(backend: Backend, functions: FakeOpenCv) -> None:
     for shape in ((2560 * 2560,), (40, 50), (1009,)):
         backend.reduce("sum", np.ones(shape, np.uint8))
