@@ -56,8 +56,11 @@ _REDUCTIONS: dict[str, Callable[[Any], list[Any]]] = {
     "count_nonzero": lambda row: [cv2.countNonZero(row)],
 }
 
+IN_FLOAT64 = "in float64: integers are exact while no partial sum passes 2^53"
+"""What a record says of sums."""
+
 _NOTES = {
-    "sum": "cv2.sumElems, in float64: integers are exact while no partial sum passes 2^53",
+    "sum": f"cv2.sumElems, {IN_FLOAT64}",
     "count_nonzero": "cv2.countNonZero",
 }
 

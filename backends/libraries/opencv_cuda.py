@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from backends.base import Prepared
-from backends.common.library_backend import BoundCall, Calls, PreparedCalls, nan_in_extremes
+from backends.common.library_backend import BoundCall, Calls, PreparedCalls, joined, nan_in_extremes
 from backends.common.rows import folded
 from backends.cuda.driver import DeviceView, DriverBackend
 from backends.errors import BackendError, BackendUnavailable
@@ -104,7 +104,8 @@ class OpenCvCudaBackend(DriverBackend):
         for view in views:
             source = _matrix(view, *folded(problem), _kind(problem.dtype))
             each.append(BoundCall(self._calling(run, source, target), values, (view, answer)))
-        return Calls(each, dtype, f"cv2.cuda.{how.name}, OpenCV {cv2.__version__}")
+        rounds = opencv_calls.IN_FLOAT64 if _may_round(problem) else ""
+        return Calls(each, dtype, joined(f"cv2.cuda.{how.name}, OpenCV {cv2.__version__}", rounds))
 
     def _filters(self, problem: Laplace, views: Sequence[DeviceView]) -> Calls:
         kind = _kind(problem.dtype, problem.channels)
@@ -173,3 +174,11 @@ def _written(problem: Reduction) -> str:
     if problem.op == "sum":
         return "float64"
     return problem.dtype if problem.op != "count_nonzero" and problem.element.is_float else "int32"
+
+
+def _may_round(problem: Reduction) -> bool:
+    """Whether integers may add up to more than float64 holds exactly."""
+    if problem.op != "sum" or problem.element.is_float:
+        return False
+    info = np.iinfo(problem.dtype)
+    return problem.size * max(-int(info.min), int(info.max)) > 2**53

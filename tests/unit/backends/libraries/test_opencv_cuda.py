@@ -159,6 +159,24 @@ def test_a_call_can_be_held_back_and_leaves_its_result_on_the_device(backend: Ba
         assert (prepared.result_location, prepared.note[:19]) == ("device", "cv2.cuda.findMinMax")
 
 
+@pytest.mark.parametrize(
+    ("op", "dtype", "size", "rounds"),
+    [
+        ("sum", "int32", 2**22, False),
+        ("sum", "int32", 2**22 + 1, True),
+        ("sum", "uint16", 2**22 + 1, False),
+        ("sum", "float64", 2**22 + 1, False),
+        ("max", "int32", 2**22 + 1, False),
+    ],
+)
+def test_sums_that_may_be_rounded_say_so(
+    backend: Backend, op: str, dtype: str, size: int, rounds: bool
+) -> None:
+    problem = Reduction(op, dtype, (size,))
+    with backend.prepare(problem, LibraryVariant(), [backend.upload(np.ones(size, dtype))]) as prepared:
+        assert ("exact while no partial sum passes 2^53" in prepared.note) == rounds
+
+
 def test_an_error_of_opencv_is_one_of_the_backend(backend: Backend, functions: FakeOpenCv) -> None:
     functions.fails = True
     with pytest.raises(BackendError, match=r"OpenCV, calling: .*no kernel image"):
