@@ -141,9 +141,20 @@ def _reductions(problem: Reduction, variant: LibraryVariant, tensors: Sequence[A
     return Calls(
         [partial(reduce, tensor) for tensor in tensors],
         accumulator=field_types(problem, total=total, count="int64"),
-        note="three calls, aminmax, argmin and argmax" if problem.parts.places else "",
+        note=_note(problem, total),
         calls_per_result=3 if problem.parts.places else 1,
     )
+
+
+def _note(problem: Reduction, total: str) -> str:
+    """What a reader must know of a reduction whose total is of that type."""
+    if problem.parts.places:
+        return "three calls, aminmax, argmin and argmax"
+    # PyTorch's reduction reads the type that it adds in; of a count it adds what its comparison has written.
+    widens = problem.op == "count_nonzero" or (
+        "total" in problem.parts.fields.values() and problem.dtype != total
+    )
+    return "widens the source into a copy first" if widens else ""
 
 
 def _filtered(run: torch_filters.Filter, image: Any, shape: tuple[int, ...]) -> list[Any]:
