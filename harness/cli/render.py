@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import typer
 from backends import REGISTRY
 from harness.cli.doctor import nvidia_present
 from harness.cli.mistakes import NOT_COMPARABLE, MistakeError
+from harness.cli.options import GENERATED
 from harness.cli.terminal import complain, print_table, say, show_json, show_table
 from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
@@ -21,6 +24,7 @@ from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE, geometric_mean, usable
 from harness.runner.plan import RunPlan
 from harness.runner.selftest import MOST_FALSE, SelfTest
+from harness.runner.signals import Ended
 from harness.variants.axes import label
 from reports import format as write
 from reports.compiled import Target
@@ -75,7 +79,7 @@ def report_of(
     studies: Sequence[str] = (),
     targets: Sequence[Target] = (),
 ) -> Path:
-    """The page of a report, written; a run file in its way is the user's mistake."""
+    """The page of a report, written; what is in its way, or a full disk, is the user's to mend."""
     from reports import write_report
     from reports.pages import RunInTheWay
 
@@ -83,33 +87,79 @@ def report_of(
         return write_report(runs, folder, band, studies, targets)
     except RunInTheWay as error:
         raise MistakeError(str(error)) from error
+    except OSError as error:
+        raise MistakeError(
+            f"{folder}: the page cannot be written: {error.strerror or error}; make room, or name another "
+            "folder by --report"
+        ) from error
+
+
+def _page_of(runs: Sequence[Run], folder: Path, band: float) -> Path | None:
+    """The page of runs that were measured just now; None where it cannot be written, which is told: nothing
+    measured depends on it.
+    """
+    try:
+        return report_of(runs, folder, band)
+    except MistakeError as error:
+        told = str(error)
+        if isinstance(cause := error.__cause__, OSError):
+            told = (
+                f"the report cannot be written to {folder}: {cause.strerror or cause}; make room, then "
+                f"{_later(runs, folder)}"
+            )
+        complain(f"error: {told}")
+        return None
+
+
+def _later(runs: Sequence[Run], folder: Path) -> str:
+    """The command that writes the page of runs that were measured."""
+    files = [shlex.quote(str(run.path)) for run in runs]
+    if len(runs) > 1 and runs[0].path:
+        files = [f"{shlex.quote(str(runs[0].path.parent))}/*.jsonl"]
+    to = [] if folder == GENERATED else ["--report", shlex.quote(str(folder))]
+    return f"`{' '.join(['harness', 'report', *files, *to])}`"
+
+
+@contextmanager
+def _stoppable(runs: Sequence[Run], folder: Path) -> Iterator[None]:
+    """Around what comes after the last case: who stops it is told that nothing measured is lost."""
+    try:
+        yield
+    except (KeyboardInterrupt, Ended):
+        # The terminal may be gone.
+        with suppress(OSError):
+            is_whole = all(run.is_whole is not False for run in runs)
+            kept = "the run is whole" if is_whole else "what was measured is kept"
+            complain(f"stopped; {kept}: {_later(runs, folder)} writes its page")
+        raise
 
 
 def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
-    """Writes the report, shows what was found and where it is; whether cases were measured, and none was
-    wrong or failed.
+    """Shows what was found and where it is, and writes the report; whether cases were measured, none was
+    wrong or failed, and the report is there.
     """
     from reports import terminal_table
     from reports.terminal import conclusion
 
-    page = report_of([measured], folder, band)
     counts = Counter(record.status for record in measured.records)
-    if as_json:
-        show_json({"run": str(measured.path), "report": str(page), "counts": counts} | _found(measured, band))
-    else:
-        print_table(terminal_table(measured, band), SPARE, LAST)
-    tell = complain if as_json else say
-    for sentence in conclusion(measured, band):
-        tell(sentence)
-    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
-    tell(f"run file: {measured.path}")
-    tell(f"report:   {page}")
-    return _passed(counts)
+    with _stoppable([measured], folder):
+        if not as_json:
+            print_table(terminal_table(measured, band), SPARE, LAST)
+        tell = complain if as_json else say
+        for sentence in conclusion(measured, band):
+            tell(sentence)
+        tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+        tell(f"run file: {measured.path}")
+        page = _page_of([measured], folder, band)
+        if as_json:
+            about = {"run": str(measured.path), "report": page and str(page), "counts": counts}
+            show_json(about | _found(measured, band))
+    return _ended_well(counts, page, tell)
 
 
 def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: bool) -> bool:
-    """Writes the report of a fleet's runs and says what was found on each device; whether cases were
-    measured, and none was wrong or failed.
+    """Says what was found on each device of a fleet, and writes the report of its runs; whether cases were
+    measured, none was wrong or failed, and the report is there.
     """
     from reports.dataset import frame
     from reports.fleet import kinds_of
@@ -118,29 +168,36 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
     if not measured:
         complain("error: nothing was measured")
         return False
-    page = report_of(measured, folder, band)
     tell = complain if as_json else say
     counts = Counter(record.status for run in measured for record in run.records)
-    if as_json:
-        runs = [
-            {"run": str(run.path), "fleet": run.environment.get("fleet")} | _found(run, band)
-            for run in measured
-        ]
-        show_json({"report": str(page), "counts": counts, "runs": runs})
-    kinds = kinds_of(measured, list(map(frame, measured)), band)
-    for kind in kinds:
-        if not as_json:
-            rows = [[cell.text for cell in line.cells] for line in kind.table.lines]
-            show_table(kind.title, [heading for heading, _ in kind.table.headings], rows)
-        tell(f"{kind.title}: {kind.answer}")
-    for run in measured if not kinds else ():
-        for sentence in conclusion(run, band):
-            tell(sentence)
-    for run in measured:
-        tell(f"run file: {run.path}")
-    tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
-    tell(f"report:   {page}")
-    return _passed(counts)
+    with _stoppable(measured, folder):
+        kinds = kinds_of(measured, list(map(frame, measured)), band)
+        for kind in kinds:
+            if not as_json:
+                rows = [[cell.text for cell in line.cells] for line in kind.table.lines]
+                show_table(kind.title, [heading for heading, _ in kind.table.headings], rows)
+            tell(f"{kind.title}: {kind.answer}")
+        for run in measured if not kinds else ():
+            for sentence in conclusion(run, band):
+                tell(sentence)
+        for run in measured:
+            tell(f"run file: {run.path}")
+        tell(", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status]))
+        page = _page_of(measured, folder, band)
+        if as_json:
+            runs = [
+                {"run": str(run.path), "fleet": run.environment.get("fleet")} | _found(run, band)
+                for run in measured
+            ]
+            show_json({"report": page and str(page), "counts": counts, "runs": runs})
+    return _ended_well(counts, page, tell)
+
+
+def _ended_well(counts: Counter[Status], page: Path | None, tell: Callable[[str], None]) -> bool:
+    """Says where the page is, and what is not so; whether all is."""
+    if page:
+        tell(f"report:   {page}")
+    return _passed(counts) and page is not None
 
 
 def _passed(counts: Counter[Status]) -> bool:

@@ -22,7 +22,13 @@ def loaded(path: Path) -> Run:
 
 
 def try_folder(folder: Path) -> None:
-    """Makes the report's folder and writes to it: an error should come before hours of measuring."""
+    """Makes the report's folder and writes to it: an error should come before hours of measuring.
+
+    Raises:
+        ValueError: if no report can be written there.
+    """
+    from reports.pages import INDEX, require_no_run
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder) as file:
@@ -31,3 +37,4 @@ def try_folder(folder: Path) -> None:
         raise ValueError(
             f"no report can be written to {folder}: {error.strerror}; choose another folder with --report"
         ) from error
+    require_no_run(folder / INDEX)

@@ -306,9 +306,20 @@ def test_a_stranger_s_file_is_refused_by_every_verb(harness: Harness, text: str,
         assert message in shown.err
 
 
-@pytest.mark.parametrize("error", [ValueError("nothing of yours"), OSError(28, "No space left on device")])
-def test_a_report_that_cannot_be_written_is_a_failure(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch, error: Exception
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (ValueError("nothing of yours"), 1, "error: ValueError: nothing of yours"),
+        (
+            OSError(28, "No space left on device", "page/x.png"),
+            2,
+            "error: page: the page cannot be written: No space left on device; make room, or name another "
+            "folder by --report\n",
+        ),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_told(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, told: str
 ) -> None:
     def fail(*_: object) -> None:
         raise error
@@ -316,9 +327,9 @@ def test_a_report_that_cannot_be_written_is_a_failure(
     run_file = harness.folder / "run.jsonl"
     RunWriter(run_file, {}).close()
     monkeypatch.setattr(reports, "write_report", fail)
-    shown = harness("report", run_file)
-    assert shown.code == 1
-    assert f"{type(error).__name__}: {error}" in shown.err
+    shown = harness("report", run_file, "--report", "page")
+    assert shown.code == code
+    assert told in shown.err
 
 
 @pytest.mark.parametrize("folder", ["run.jsonl/below", "/proc/nowhere"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import replace
@@ -12,14 +13,16 @@ import numpy as np
 import pytest
 from skimage.io import imsave
 
+import reports
 from backends import available
 from harness.cli import render
-from harness.results.record import Case, Record
+from harness.results.record import Case, Record, Status
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
 from harness.runner import environment, planning, session
 from harness.runner.device_lock import locked
 from harness.runner.plan import Request, RunPlan
+from harness.runner.signals import Ended
 from harness.suites.control_cases import twins
 from harness.suites.files import suite_names
 from reports.dataset import frame
@@ -242,6 +245,53 @@ def test_interrupt_says_how_to_go_on(harness: Harness, monkeypatch: pytest.Monke
     assert "harness run --resume my.jsonl" in shown.err
 
 
+@pytest.mark.parametrize(("end", "code"), [(KeyboardInterrupt(), 130), (Ended(15), 143)])
+def test_who_stops_the_page_is_told_that_the_run_is_whole(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, end: BaseException, code: int
+) -> None:
+    _without_a_page(monkeypatch, end)
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
+    assert shown.code == code
+    assert shown.err.endswith("stopped; the run is whole: `harness report my.jsonl` writes its page\n")
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["table", "json"])
+def test_what_was_measured_is_told_though_the_disk_has_no_room_for_the_page(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, as_json: tuple[str, ...]
+) -> None:
+    _without_a_page(monkeypatch, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "page/x.png"))
+    arguments = ("--backend", "numpy", "--run", "my.jsonl", "--report", "my page", *as_json)
+    shown = harness("run", harness.suite(), *arguments)
+    assert shown.code == 1
+    why = "the report cannot be written to my page: No space left on device"
+    told = f"error: {why}; make room, then `harness report my.jsonl --report 'my page'`\n"
+    assert shown.err.endswith(told)
+    assert "report:" not in shown.out
+    if as_json:
+        found = json.loads(shown.out)
+        assert (found["report"], found["counts"]) == (None, {"ok": 2})
+    else:
+        assert shown.out.startswith("+--")
+        assert shown.out.endswith("2 ok\nrun file: my.jsonl\n")
+
+
+def _without_a_page(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def write_report(*_: object) -> None:
+        raise error
+
+    _unmeasured(monkeypatch, "ok")
+    monkeypatch.setattr(reports, "write_report", write_report)
+
+
+def test_a_run_in_the_place_of_the_list_of_pages_ends_the_run_before_it_begins(harness: Harness) -> None:
+    Path("page").mkdir()
+    RunWriter("page/index.html", {}).close()
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--report", "page")
+    assert shown.code == 2
+    assert "page/index.html is a run file, but a file of the report has this name" in shown.err
+    assert not Path("my.jsonl").exists()
+
+
 def test_nvidia_gpu_without_cuda_is_told_of_compare_cuda(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,10 +354,10 @@ def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: py
     assert "warning: torch was there, by runs\n" in shown.err
 
 
-def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+def _unmeasured(monkeypatch: pytest.MonkeyPatch, status: Status = "skipped") -> None:
     def run_cases(plan: RunPlan, writer: Any, *_: object) -> None:
         for case in plan.cases:
-            writer.write(Record(case, "skipped", "for speed"))
+            writer.write(Record(case, status, "for speed"))
 
     monkeypatch.setattr(session, "run_cases", run_cases)
 
