@@ -24,6 +24,7 @@ from harness.fleet import cluster, folder
 from harness.fleet.device_run import DeviceRun
 from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError, SchedulerLost
+from harness.results.file_content import most_bytes
 from harness.runner.plan import Request
 from harness.runner.planning import suite_of
 from harness.runner.signals import Ended
@@ -67,7 +68,7 @@ def run_fleet(
     except FleetError as error:
         raise MistakeError(str(error)) from error
     failed = [run for run in runs if run.state == "failed"]
-    is_right = render.conclude_fleet([loaded(path) for path in paths], report, band, as_json)
+    is_right = render.conclude_fleet([loaded(path, is_own=True) for path in paths], report, band, as_json)
     for run in failed:
         complain(f"error: {run.unit.label}: {run.entry.reason}")
     if failed:
@@ -79,6 +80,8 @@ def run_fleet(
 def _folder(request: Request, resume: Path | None, new: Path | None) -> Iterator[folder.Folder]:
     with ExitStack() as opened:
         with user_input():
+            # Run files are written when records come: too late to learn that none could be read.
+            most_bytes()
             if resume:
                 found = opened.enter_context(folder.resumed(resume))
             else:

@@ -9,13 +9,13 @@ from harness.cli.terminal import complain
 from harness.results.runfile import Run, load_run
 
 
-def loaded(path: Path) -> Run:
+def loaded(path: Path, is_own: bool = False) -> Run:
     """A run file's run; what the file lacks is told on stderr.
 
     Raises:
         ValueError: as :func:`harness.results.runfile.load_run`.
     """
-    run = load_run(path)
+    run = load_run(path, is_own)
     for lack in run.lacks:
         complain(f"note: {path}: {lack}")
     return run

@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import stat
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,13 @@ GIVE = "give one that `harness run` wrote"
 """What to do about a file that is none."""
 
 
-def content(path: Path) -> tuple[bytes, bool]:
-    """What a file holds, decompressed, and whether it was plain.
+def content(path: Path, is_own: bool = False) -> tuple[bytes, bool]:
+    """What a file holds, decompressed, and whether it was plain. One of our ``is_own`` may be of any size.
 
     Raises:
         ValueError: if it cannot be read, is damaged, or holds more than MAX_BYTES says.
     """
-    most = _most_bytes()
+    most = sys.maxsize if is_own else most_bytes()
     try:
         with opened(path) as raw:
             opener = next(
@@ -73,7 +74,12 @@ def opened(path: Path) -> io.BufferedReader:
     return io.BufferedReader(io.FileIO(descriptor))
 
 
-def _most_bytes() -> int:
+def most_bytes() -> int:
+    """The most bytes that a file may hold, decompressed.
+
+    Raises:
+        ValueError: if what MAX_BYTES says is no such number.
+    """
     text = os.environ.get(MAX_BYTES)
     if text is None:
         return _DEFAULT_MAX_BYTES
@@ -84,7 +90,7 @@ def _most_bytes() -> int:
 
 def most_at_once() -> int:
     """The most bytes that are parsed at once, a line or a document."""
-    return max(_most_bytes(), _DEFAULT_MAX_BYTES) // _PARTS
+    return max(most_bytes(), _DEFAULT_MAX_BYTES) // _PARTS
 
 
 def parsed(text: bytes) -> Any:

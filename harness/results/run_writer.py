@@ -14,6 +14,7 @@ from typing import IO, Any, Protocol, Self
 
 from harness.closing import Closing
 from harness.explain import going_on
+from harness.results.file_content import most_bytes
 from harness.results.record import FORMAT, Record
 from harness.results.run_lines import strict_json
 from harness.results.runfile import RunFileUnusable, begun, is_compressed
@@ -41,13 +42,18 @@ class RunWriter(Closing):
 
     Raises:
         FileExistsError: if ``path`` holds anything already.
-        RunFileUnusable: if no run file can be there, or another run is writing it.
+        RunFileUnusable: if no run file can be there or could be read, or another run is writing it.
         OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
             before it stand; of a first line no file is left.
     """
 
     def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
         self.path = Path(path)
+        try:
+            most_bytes()
+        except ValueError as error:
+            # What is written must be read again.
+            raise RunFileUnusable(str(error)) from error
         if is_compressed(self.path):
             raise RunFileUnusable(
                 f"{self.path}: a run file is plain text while it is written; name it "

@@ -71,8 +71,9 @@ class Run:
         return told
 
 
-def load_run(path: Path | str) -> Run:
-    """The run of a run file (plain, gzip or xz) or of a pytest-benchmark JSON file, told by content.
+def load_run(path: Path | str, is_own: bool = False) -> Run:
+    """The run of a run file (plain, gzip or xz) or of a pytest-benchmark JSON file, told by content. One that
+    this process wrote ``is_own``, and may be of any size.
 
     Whatever is let in is whole and of the types that :mod:`harness.results.schema` asks for.
 
@@ -81,7 +82,7 @@ def load_run(path: Path | str) -> Run:
             or holds more than MAX_BYTES says; names file, line, field and remedy.
     """
     path = Path(path)
-    return run_of(path, content(path)[0])
+    return run_of(path, content(path, is_own)[0])
 
 
 def run_of(path: Path, data: bytes) -> Run:

@@ -33,7 +33,7 @@ def measure(plan: RunPlan, output: Path, command: str, progress: Callable[[Progr
         RunWriter(output, environment_of(plan, command)) as writer,
     ):
         fill(locked_plan, writer, progress, watch)
-    return load_run(output)
+    return load_run(output, is_own=True)
 
 
 def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> Run:
@@ -49,7 +49,7 @@ def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> R
         writer, _ = RunWriter.resume(path)
         with writer:
             fill(locked_plan, writer, progress, watch, begun)
-    return load_run(path)
+    return load_run(path, is_own=True)
 
 
 def fill(

@@ -16,6 +16,7 @@ from skimage.io import imsave
 import reports
 from backends import available
 from harness.cli import render
+from harness.results.file_content import MAX_BYTES
 from harness.results.record import Case, Record, Status
 from harness.results.run_writer import RunWriter
 from harness.results.runfile import load_run
@@ -281,6 +282,27 @@ def _without_a_page(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> No
 
     _unmeasured(monkeypatch, "ok")
     monkeypatch.setattr(reports, "write_report", write_report)
+
+
+@pytest.mark.parametrize("where", [("--run", "my.jsonl"), ("--run", "my", "--cluster", "local")])
+def test_a_limit_that_is_none_ends_the_run_before_it_begins(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, where: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv(MAX_BYTES, "abc")
+    shown = harness("run", harness.suite(), "--backend", "numpy", *where)
+    assert shown.code == 2
+    assert shown.err.endswith("error: HARNESS_MAX_RUN_BYTES='abc': it must be a number of bytes above 0\n")
+    assert not Path(where[1]).exists()
+
+
+def test_a_run_reads_what_it_has_written_whatever_its_size(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MAX_BYTES, "10")
+    _unmeasured(monkeypatch, "ok")
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
+    assert shown.code == 0, shown.err
+    assert "2 ok" in shown.out
 
 
 def test_a_run_in_the_place_of_the_list_of_pages_ends_the_run_before_it_begins(harness: Harness) -> None:
