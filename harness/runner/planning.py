@@ -106,10 +106,14 @@ def require(backends: Sequence[str], missing: Mapping[str, str]) -> None:
 
 def gone_since(folder: Path, plan: RunPlan) -> list[str]:
     """Messages on the backends that the last run in ``folder`` had and that are missing now; none if that run
-    was made on another processor.
+    was made on another processor, or the folder cannot be read.
     """
-    files = filter(Path.is_file, folder.glob("*.jsonl"))
-    runs = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    try:
+        files = filter(Path.is_file, folder.glob("*.jsonl"))
+        runs = sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    except OSError:
+        # Whoever writes the run there says it better.
+        return []
     found = ((path, first_line(path)) for path in runs)
     last = next(((path, line) for path, line in found if line and _is_of(line, cpu_name())), None)
     if last is None:

@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -367,6 +367,17 @@ def test_a_backend_that_was_there_at_the_last_run_is_missed(
     assert planning.gone_since(Path(), plan) == [told] * is_told
     others = replace(plan, request=Request(backends=("numpy",)))
     assert planning.gone_since(Path(), others) == []
+
+
+def test_of_a_folder_that_cannot_be_read_nothing_is_missed(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    plan = planning.plan_run(Request(str(harness.suite())))
+    monkeypatch.setattr(Path, "glob", refuse)
+    assert planning.gone_since(Path("shut"), plan) == []
 
 
 def test_a_run_says_what_was_there_at_the_last(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
