@@ -98,8 +98,9 @@ def _outcome(streams: Mapping[str, Remembered]) -> int:
 def _explain(error: Exception) -> None:
     from backends.errors import BackendError
     from harness.cli.terminal import complain
+    from harness.results.run_writer import LineUnwritten
 
-    if isinstance(error, (MistakeError, BackendError)):
+    if isinstance(error, (MistakeError, BackendError, LineUnwritten)):
         complain(f"error: {error}")
         return
     hint = "HARNESS_DEBUG=1 shows where; `harness doctor` finds what is broken here"

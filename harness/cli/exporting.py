@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -52,7 +55,7 @@ def export(
         write = by_ending[file.suffix] if file else FORMATS[to][1]
         data = write(loaded(run_file))
         if file:
-            with replacing(file) as part:
+            with _to(file), replacing(file) as part:
                 part.write_bytes(data)
     if file:
         complain(f"written: {file}")
@@ -69,6 +72,20 @@ def _require_place(to: Path, run_file: Path) -> None:
         raise ValueError(f"--to {to}: it is a folder; name a file")
     if to.exists() and run_file.exists() and to.samefile(run_file):
         raise ValueError(f"--to {to}: it is the run itself; name another file")
+
+
+@contextmanager
+def _to(file: Path) -> Iterator[None]:
+    """Around what writes a file: its errors say what to do.
+
+    Raises:
+        ValueError: if it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        room = "make room, or " if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
+        raise ValueError(f"{file}: {error.strerror or error}; {room}name another file") from error
 
 
 def chart(
@@ -90,7 +107,9 @@ def chart(
 
     with user_input():
         _require_place(to, run_file)
-        drawn, others = write_ratio_chart(loaded(run_file), to, band, device, sides or "", cache or "")
+        run = loaded(run_file)
+        with _to(to):
+            drawn, others = write_ratio_chart(run, to, band, device, sides or "", cache or "")
     say(f"{what} chart: {to}: {drawn}")
     for other in others:
         complain(f"note: there is also {other}")

@@ -25,6 +25,8 @@ from harness.fleet.device_run import DeviceRun
 from harness.fleet.fleet import Fleet, Terms
 from harness.fleet.unit import FleetError, SchedulerLost
 from harness.results.file_content import most_bytes
+from harness.results.run_writer import LineUnwritten
+from harness.results.runfile import RunFileUnusable
 from harness.runner.plan import Request
 from harness.runner.planning import suite_of
 from harness.runner.signals import Ended
@@ -65,7 +67,11 @@ def run_fleet(
     except SchedulerLost as error:
         complain(f"error: {error}")
         return False
-    except FleetError as error:
+    except LineUnwritten as error:
+        how = f"make room, then `{_further(found.path)}` goes on"
+        complain(f"error: {error.path} cannot be written ({error.why}); {how}")
+        return False
+    except (FleetError, RunFileUnusable) as error:
         raise MistakeError(str(error)) from error
     failed = [run for run in runs if run.state == "failed"]
     is_right = render.conclude_fleet([loaded(path, is_own=True) for path in paths], report, band, as_json)

@@ -35,6 +35,16 @@ class Writer(Protocol):
         """Takes note that the run has come to its end, and how long it took where that is known."""
 
 
+class LineUnwritten(OSError):
+    """A line of the run file in ``path`` that could not be written, as on a full disk, and why; says how to
+    go on. The lines before it stand.
+    """
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} cannot be written ({why}); make room, then {going_on(path)}")
+        self.path, self.why = path, why
+
+
 class RunWriter(Closing):
     """Appends to a run file. A context manager.
 
@@ -43,8 +53,7 @@ class RunWriter(Closing):
     Raises:
         FileExistsError: if ``path`` holds anything already.
         RunFileUnusable: if no run file can be there or could be read, or another run is writing it.
-        OSError: if a line cannot be written, as on a full disk; names the file and how to go on. The lines
-            before it stand; of a first line no file is left.
+        LineUnwritten: if a line cannot be written; of a first line no file is left.
     """
 
     def __init__(self, path: Path | str, environment: Mapping[str, Any]) -> None:
@@ -76,9 +85,9 @@ class RunWriter(Closing):
             self._file.close()
             if is_new:
                 self.path.unlink()
-            if isinstance(error.__cause__, OSError):
+            if isinstance(error, LineUnwritten):
                 # Nothing was written that could be gone on with.
-                why = f"{self.path} cannot be written ({error.__cause__.strerror})"
+                why = f"{self.path} cannot be written ({error.why})"
                 raise RunFileUnusable(f"{why}; make room, or name another file") from error
             raise
 
@@ -131,8 +140,7 @@ class RunWriter(Closing):
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            how = f"{error.strerror}; make room, then {going_on(self.path)}"
-            raise OSError(error.errno, how, str(self.path)) from error
+            raise LineUnwritten(self.path, error.strerror or str(error)) from error
 
 
 def _hold(file: IO[bytes], path: Path) -> None:

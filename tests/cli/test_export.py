@@ -55,19 +55,20 @@ def test_csv_has_a_line_a_record(harness: Harness, run_file: Path) -> None:
     assert Path("my.csv").read_text(encoding="utf-8") == shown.out
 
 
+@pytest.mark.parametrize(("verb", "name"), [(("export",), "my.csv"), (("chart", "ratio"), "my.svg")])
 def test_where_the_disk_is_full_the_file_before_stays(
-    harness: Harness, run_file: Path, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, run_file: Path, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...], name: str
 ) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    Path("my.csv").write_text("before")
-    monkeypatch.setattr(Path, "write_bytes", full)
-    shown = harness("export", run_file, "--to", "my.csv")
+    Path(name).write_text("before")
+    monkeypatch.setattr(Path, "replace", full)
+    shown = harness(*verb, run_file, "--to", name)
     assert shown.code == 2
-    assert "my.csv: No space left on device" in shown.err
-    assert Path("my.csv").read_text(encoding="utf-8") == "before"
-    assert sorted(path.name for path in Path().iterdir()) == ["my.csv", run_file.name]
+    assert shown.err == f"error: {name}: No space left on device; make room, or name another file\n"
+    assert Path(name).read_text(encoding="utf-8") == "before"
+    assert sorted(path.name for path in Path().iterdir()) == sorted([name, run_file.name])
 
 
 def test_parquet_has_what_csv_has(harness: Harness, run_file: Path) -> None:
