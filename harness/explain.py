@@ -19,6 +19,8 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 200
 _COMPARING = ("compare", "compare-cuda")
 """The environments of tox that run `harness run`."""
+_BLOCKS = ("reduction", "laplace", "bandwidth", "launch")
+"""The keys of a suite that may have several tables."""
 _MOST_MISTAKES = 100
 """That are told one by one."""
 
@@ -79,6 +81,8 @@ def validation(mistake: Mapping[str, Any], model: type[BaseModel] | None = None)
             message = unknown(mistake["ctx"]["discriminator"].strip("'"), mistake["ctx"]["tag"], known)
         case "union_tag_not_found":
             key, message = _path((*loc, mistake["ctx"]["discriminator"].strip("'"))), "is missing"
+        case "list_type" if len(loc) == 1 and loc[0] in _BLOCKS and isinstance(mistake["input"], Mapping):
+            message = f"is one table; write [[{key}]], as there may be several"
         case "model_type" | "dict_type" | "dataclass_type" | "model_attributes_type":
             message = f"should be a table of keys and values, not {_SHORT.repr(mistake['input'])}"
         case _:

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
+from typing import get_origin
 
 import pytest
 
@@ -202,6 +203,14 @@ def test_mistake_elsewhere_is_named(tmp_path: Path, text: str, expected: list[st
     message = _mistakes(tmp_path, text)
     for part in expected:
         assert part in message
+
+
+@pytest.mark.parametrize(
+    "block", [name for name, field in Suite.model_fields.items() if get_origin(field.annotation) is list]
+)
+def test_one_table_in_place_of_several_is_told(tmp_path: Path, block: str) -> None:
+    message = _mistakes(tmp_path, f"[{block}]\n")
+    assert message.endswith(f"{block}: is one table; write [[{block}]], as there may be several")
 
 
 def test_file_that_is_not_text(tmp_path: Path) -> None:
