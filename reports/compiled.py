@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from harness.results.file_content import content
 from reports.tables import Cell, Line, Table
 
 _HEADINGS = (
@@ -24,6 +25,8 @@ _HEADINGS = (
 )
 _TEXTS = 3
 """Columns of text; the others are numbers."""
+_GIVE = "give a file that `harness compile --json` printed"
+"""What to do about a file that is none."""
 
 
 class Kernel(BaseModel, strict=True):
@@ -66,17 +69,14 @@ def load(path: Path) -> list[Target]:
     """The targets in a file that ``harness compile --json`` printed.
 
     Raises:
-        ValueError: if the file is none; the message names it and the first fault.
-        OSError: if it cannot be read.
+        ValueError: if the file is none, or cannot be read; the message names it and the first fault.
     """
     try:
-        return _File.model_validate_json(path.read_bytes()).targets
+        return _File.model_validate_json(content(path, give=_GIVE)[0]).targets
     except ValidationError as error:
         fault = error.errors()[0]
         place = "".join(f"{name}: " for name in [".".join(map(str, fault["loc"]))] if name)
-        raise ValueError(
-            f"{path}: {place}{fault['msg']}; give a file that `harness compile --json` printed"
-        ) from error
+        raise ValueError(f"{path}: {place}{fault['msg']}; {_GIVE}") from error
 
 
 def shown(targets: Sequence[Target]) -> list[Compiled]:

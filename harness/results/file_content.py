@@ -28,15 +28,20 @@ GIVE = "give one that `harness run` wrote"
 """What to do about a file that is none."""
 
 
-def content(path: Path, is_own: bool = False) -> tuple[bytes, bool]:
-    """What a file holds, decompressed, and whether it was plain. One of our ``is_own`` may be of any size.
+def content(path: Path, is_own: bool = False, give: str = GIVE) -> tuple[bytes, bool]:
+    """What a file holds, decompressed, and whether it was plain.
+
+    Args:
+        path: the file.
+        is_own: whether this process wrote it: then it may be of any size.
+        give: what to do about a file that is none.
 
     Raises:
         ValueError: if it cannot be read, is damaged, or holds more than MAX_BYTES says.
     """
     most = sys.maxsize if is_own else most_bytes()
     try:
-        with opened(path) as raw:
+        with opened(path, give) as raw:
             opener = next(
                 (opener for magic, opener in _OPENERS.items() if raw.peek(6).startswith(magic)), None
             )
@@ -46,19 +51,19 @@ def content(path: Path, is_own: bool = False) -> tuple[bytes, bool]:
                 pieces.append(piece)
                 left -= len(piece)
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(f"{path} is not a whole run file: {error}; {GIVE}") from error
+        raise ValueError(f"{path} is not a whole file: {error}; {give}") from error
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}; {GIVE}") from error
+        raise ValueError(f"{path} cannot be read: {error.strerror}; {give}") from error
     if left < 0:
         how = "" if opener is None else ", decompressed"
         raise ValueError(
-            f"{path} holds more than {most} bytes{how}; {GIVE}, or set {MAX_BYTES} to more where it is one"
+            f"{path} holds more than {most} bytes{how}; {give}, or set {MAX_BYTES} to more where it is one"
         )
     return b"".join(pieces), opener is None
 
 
-def opened(path: Path) -> io.BufferedReader:
-    """The file, opened; a device has no end, and a pipe may never begin.
+def opened(path: Path, give: str = GIVE) -> io.BufferedReader:
+    """The file, opened; a device has no end, and a pipe may never begin. ``give``: as of :func:`content`.
 
     Raises:
         OSError: if it cannot be opened.
@@ -68,9 +73,9 @@ def opened(path: Path) -> io.BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        if any(path.glob("*.jsonl*")):
+        if give == GIVE and any(path.glob("*.jsonl*")):
             raise ValueError(f"{path} is a folder; give the run files in it: {path}/*.jsonl*")
-        raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {GIVE}")
+        raise ValueError(f"{path} is a folder, a pipe or a device, not a file; {give}")
     return io.BufferedReader(io.FileIO(descriptor))
 
 

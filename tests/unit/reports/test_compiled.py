@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.results.file_content import MAX_BYTES
 from reports.compiled import load, shown
 from reports.page import page
 from tests.support.html import Page, tables
@@ -60,3 +63,25 @@ def test_another_file_is_refused(tmp_path: Path, text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=r"other\.json: .*give a file that `harness compile") as caught:
         load(path)
     assert fault in str(caught.value)
+
+
+def test_what_has_no_end_or_never_begins_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "run.jsonl").touch()
+    other = "is a folder, a pipe or a device, not a file"
+    for path, why in (
+        (pipe, other),
+        (Path("/dev/zero"), other),
+        (tmp_path, other),
+        (tmp_path / "gone", "cannot be read: No such file or directory"),
+    ):
+        told = re.escape(f"{path} {why}; give a file that `harness compile --json` printed")
+        with pytest.raises(ValueError, match=told):
+            load(path)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_BYTES, "10")
+    with pytest.raises(ValueError, match="holds more than 10 bytes; give a file that `harness compile"):
+        load(file_of(tmp_path, TAKEN))

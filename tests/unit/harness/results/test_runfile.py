@@ -62,7 +62,7 @@ def test_compressed_files_are_read_whatever_their_name(
     packed.write_bytes(compress(path.read_bytes()))
     assert load_run(packed).records == load_run(path).records
     packed.write_bytes(compress(path.read_bytes())[:-20])
-    with pytest.raises(ValueError, match="packed is not a whole run file"):
+    with pytest.raises(ValueError, match="packed is not a whole file"):
         load_run(packed)
 
 
