@@ -133,9 +133,10 @@ def _client(where: Where, found: folder.Folder, wait_s: float) -> Iterator[tuple
         with cluster.local(suite.measure.devices_at_once) as client:
             yield client, 1
     else:
+        path = Path(str(where.cluster))
         with user_input():
-            description = cluster.described(Path(str(where.cluster)))
-        with cluster.made(description) as client:
+            description = cluster.described(path)
+        with cluster.made(description, path) as client:
             yield client, description.workers
 
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -157,9 +158,15 @@ def local(devices_at_once: int) -> Iterator[Any]:
         yield client
 
 
+def _quiet(kind: type) -> dict[str, Any]:
+    """The argument by which the workers of a cluster log no traceback of their own, where it has one."""
+    name = "silence_logs"
+    return {name: logging.CRITICAL} if name in signature(kind).parameters else {}
+
+
 @contextmanager
-def made(description: Description) -> Iterator[Any]:
-    """A client of the cluster that a file describes, which is ended with it.
+def made(description: Description, path: Path) -> Iterator[Any]:
+    """A client of the cluster that the file in ``path`` describes, which is ended with it.
 
     Raises:
         FleetError: if it cannot be made.
@@ -177,11 +184,14 @@ def made(description: Description) -> Iterator[Any]:
             "dask_jobqueue.SLURMCluster; name one"
         )
     try:
-        cluster = kind(**description.arguments)
-        if description.scale:
-            cluster.scale(**description.scale)
+        # What is wrong comes up from below, and each layer of Dask's logs a traceback of it.
+        with _silent("distributed"):
+            cluster = kind(**(_quiet(kind) | description.arguments))
+            if description.scale:
+                cluster.scale(**description.scale)
     except (TypeError, ValueError, OSError, RuntimeError) as error:
-        raise FleetError(f"cluster {description.cluster} cannot be made: {error}") from error
+        why = str(_innermost(error)) or str(error)
+        raise FleetError(f"{path}: cluster {description.cluster} cannot be made: {why}") from error
     with cluster, _client(cluster) as client:
         yield client
 

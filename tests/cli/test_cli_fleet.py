@@ -100,6 +100,15 @@ def test_what_is_no_cluster_is_not_called(harness: Harness) -> None:
     assert not Path("made").exists()
 
 
+def test_a_wrong_argument_of_a_cluster_is_told_in_one_line(harness: Harness) -> None:
+    file = _file("cluster: distributed.LocalCluster\narguments: {n_workers: 1, foo: 3}\n")
+    done = python("-m", "harness", "run", str(harness.suite()), "--run", "my", "--cluster", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: my.yaml: cluster distributed.LocalCluster cannot be made: ")
+    assert line.endswith("unexpected keyword argument 'foo'")
+
+
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1", "tcp://127.0.0.1:9"])
 def test_after_an_address_that_is_none_the_command_ends(harness: Harness, address: str) -> None:
     arguments = ("-m", "harness", "run", str(harness.suite()), "--run", "my", "--scheduler", address)
