@@ -61,7 +61,7 @@ def print_table(table: Table, spare: Sequence[str] = (), last: Sequence[str] = (
     """Any table on stdout, drawn in ASCII where that is no terminal.
 
     On a terminal that is too narrow for all of it, columns are left out until words need not be broken, and
-    named below.
+    named below. Where a column has no room for a letter, that is said on stderr in place of the table.
 
     Args:
         table: whose columns ``spare`` and ``last`` name by their headings.
@@ -71,6 +71,9 @@ def print_table(table: Table, spare: Sequence[str] = (), last: Sequence[str] = (
     out = console()
     if out.is_terminal:
         shown, left_out = _fitted(table, spare, last, out)
+        if _is_too_narrow(shown, out):
+            complain(f"no room for the table in {out.width} columns; use a wider terminal, or --json")
+            return
         out.print(shown)
         if left_out:
             more = "a wider terminal, or a file or pipe, shows more"
@@ -98,6 +101,12 @@ def _fitted(table: Table, spare: Sequence[str], last: Sequence[str], out: Consol
     whole_cells = kept if _room(columns, out, kept) >= 0 else folded
     _set_widths(columns, whole_cells, _room(columns, out, whole_cells))
     return fitted, left_out
+
+
+def _is_too_narrow(table: Table, out: Console) -> bool:
+    """Whether a column would have no room for a letter, and its cells would be empty."""
+    least = sum((_needs(each, out)[0] if each.no_wrap else 1) + _BORDERS for each in table.columns) + 1
+    return out.width < least
 
 
 class _Needed(NamedTuple):

@@ -108,6 +108,18 @@ def test_problems_are_whole_on_a_narrow_terminal(
     assert (label(variant_of(problem, "opencl")) in stream.plain) == ("variant" not in told)
 
 
+@pytest.mark.parametrize(("width", "is_shown"), [(10, False), (20, False), (23, False), (24, True)])
+def test_a_table_of_empty_cells_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int, is_shown: bool
+) -> None:
+    stream = on_a_terminal(monkeypatch, width)
+    print_table(terminal_table(run_of(record("opencl", REDUCTION, 8e-6))), SPARE, LAST)
+    told = " ".join(capsys.readouterr().err.split())
+    no_room = f"no room for the table in {width} columns; use a wider terminal, or --json"
+    assert ("8.00" in stream.plain, told) == (is_shown, "" if is_shown else no_room)
+    assert bool(stream.plain) == is_shown
+
+
 def cells(*records: Record) -> list[list[str]]:
     """The rows of a run's table."""
     table = terminal_table(run_of(*records))
