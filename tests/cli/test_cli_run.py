@@ -276,6 +276,17 @@ def test_what_was_measured_is_told_though_the_disk_has_no_room_for_the_page(
         assert shown.out.endswith("2 ok\nrun file: my.jsonl\n")
 
 
+def test_a_fleet_without_room_for_its_page_is_told_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _without_a_page(monkeypatch, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    runs = [replace(run_of(record("opencl", reduction())), path=Path("my", name)) for name in "ab"]
+    assert not render.conclude_fleet(runs, Path("page"), 0.02, as_json=False)
+    shown = capsys.readouterr()
+    assert "run file: my/a\nrun file: my/b\n2 ok\n" in shown.out
+    assert shown.err.endswith("make room, then `harness report my/*.jsonl --report page`\n")
+
+
 def _without_a_page(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def write_report(*_: object) -> None:
         raise error
