@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from harness.results import ratio
 from harness.results.launch_correction import Launches, is_control
-from harness.results.ratio import BAND, Side
+from harness.results.ratio import BAND, Ratio, Side
 from harness.results.record import Record
 from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE, Blocks, by_block
@@ -26,18 +27,51 @@ HEADINGS = (
 )
 
 
-def control_table(run: Run, band: float = BAND) -> Table:
-    """A line for each A/A pair, and one for each device whose empty kernel has contexts of its own: those are
-    compared with the ones that it shares with other cases, as all together level these
-    (:mod:`harness.results.launch_correction`). No lines of a run without controls.
+ONE_CONTEXT = "one context a side: how much another would differ, its samples do not tell"
+"""Why such a control has no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What is measured twice on the device of ``record``: both sides' samples by context, and their ratio."""
+
+    what: str
+    record: Record
+    first: Blocks
+    second: Blocks
+    found: Ratio
+
+    @property
+    def tells(self) -> bool:
+        """Whether it can: samples of one context say nothing of what differs from context to context."""
+        return len(self.first) > 1 or len(self.second) > 1
+
+    @property
+    def verdict(self) -> str:
+        """What the ratio says, ambiguous where it cannot tell."""
+        return self.found.verdict if self.tells else "ambiguous"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the same came out as something else."""
+        return self.verdict in ("faster", "slower")
+
+
+def controls_of(run: Run, band: float = BAND) -> list[Control]:
+    """The A/A pairs, and the empty kernels that have contexts of their own: those are compared with the ones
+    shared with other cases, as all together level these (:mod:`harness.results.launch_correction`).
 
     ``band`` is the equivalence band of the verdicts.
     """
-    lines = [*_twins(run, band), *_empties(run, band)]
-    return Table(HEADINGS, tuple(lines), frozenset((3, 4, 5)), {})
+    return [*_twins(run, band), *_empties(run, band)]
 
 
-def _twins(run: Run, band: float) -> Iterator[Line]:
+def control_table(run: Run, band: float = BAND) -> Table:
+    """A line for each of :func:`controls_of`. No lines of a run without controls."""
+    return Table(HEADINGS, tuple(map(_line, controls_of(run, band))), frozenset((3, 4, 5)), {})
+
+
+def _twins(run: Run, band: float) -> Iterator[Control]:
     launches = Launches(run.records)
     for pair in twins(run.records):
         if all(record.status == "ok" for record in pair):
@@ -47,10 +81,11 @@ def _twins(run: Run, band: float) -> Iterator[Line]:
                 for record in pair
             )
             if first and second:
-                yield _line(f"A/A: {pair[0].case.problem.label}", pair[0], first, second, band, paired=True)
+                found = ratio.compare(Side(first), Side(second), band, paired=True)
+                yield Control(f"A/A: {pair[0].case.problem.label}", pair[0], first, second, found)
 
 
-def _empties(run: Run, band: float) -> Iterator[Line]:
+def _empties(run: Run, band: float) -> Iterator[Control]:
     for record in run.records:
         clock = record.clocks.get("queue")
         if not is_control(record.case) or record.status != "ok" or clock is None:
@@ -66,21 +101,20 @@ def _empties(run: Run, band: float) -> Iterator[Line]:
         beside = [samples for block, samples in found.items() if block in shared]
         alone = [samples for block, samples in found.items() if block not in shared]
         if beside and alone:
-            yield _line("empty kernel: beside cases, alone", record, beside, alone, band)
+            compared = ratio.compare(Side(beside), Side(alone), band)
+            yield Control("empty kernel: beside cases, alone", record, beside, alone, compared)
 
 
-def _line(
-    what: str, record: Record, first: Blocks, second: Blocks, band: float, paired: bool = False
-) -> Line:
-    sides = Side(first), Side(second)
-    found = ratio.compare(*sides, band, paired)
+def _line(control: Control) -> Line:
+    sides, found = (control.first, control.second), control.found
+    mark, why = ("", "") if control.tells else ("†", ONE_CONTEXT)
     cells = (
-        Cell(what, style="wrap"),
-        Cell(write.plain(record.case.device_key)),
-        Cell(f"{len(first)}, {len(second)}"),
-        *(number_cell(side.seconds, write.us) for side in sides),
+        Cell(control.what, style="wrap"),
+        Cell(write.plain(control.record.case.device_key)),
+        Cell(", ".join(str(len(side)) for side in sides)),
+        *(number_cell(Side(side).seconds, write.us) for side in sides),
         number_cell(found.value, write.ratio),
         Cell(write.interval(found.interval.low, found.interval.high)),
-        Cell(found.verdict, chip=found.verdict),
+        Cell(f"{control.verdict}{mark}", title=why, chip=control.verdict),
     )
     return Line(cells, {})

@@ -11,6 +11,7 @@ import pandas as pd
 
 from harness.results.statistics import geometric_mean
 from reports import format as write
+from reports.controls import Control
 from reports.dataset import by_speed, measured
 from reports.ratios import PORTABLE, Comparison, Summary, verdict_counts
 from reports.shares import TOLERATED_EXCESS
@@ -47,22 +48,28 @@ class Headline:
     rest: tuple[str, ...]
 
 
-def headlines(table: pd.DataFrame, found: Sequence[Comparison]) -> list[Headline]:
+def headlines(
+    table: pd.DataFrame, found: Sequence[Comparison], controls: Sequence[Control] = ()
+) -> list[Headline]:
     """One headline a physical device with measured cases, in the order of measurement. None of a device on
     which the reference alone was measured, where another has what is compared.
+
+    ``controls``: those of the run (:func:`reports.controls.controls_of`).
     """
     groups = measured(table).groupby("physical", sort=False)
     of = {str(physical): [each for each in found if each.physical == physical] for physical, _ in groups}
     return [
-        _headline(table[table["physical"] == physical], rows, of[str(physical)])
+        _headline(table[table["physical"] == physical], rows, of[str(physical)], controls)
         for physical, rows in groups
         if of[str(physical)] or not found or set(rows["role"]) != {"reference"}
     ]
 
 
-def _headline(asked: pd.DataFrame, rows: pd.DataFrame, found: Sequence[Comparison]) -> Headline:
+def _headline(
+    asked: pd.DataFrame, rows: pd.DataFrame, found: Sequence[Comparison], controls: Sequence[Control]
+) -> Headline:
     """Of a device, of which all this was ``asked``, and ``rows`` can be compared."""
-    above = tuple(troubles(asked))
+    above = tuple(troubles(asked, controls))
     name, physical = (str(rows[key].iloc[0]) for key in ("device_name", "physical"))
     device = name if name == physical else f"{name} ({physical})"
     shares = list(_shares(rows))
@@ -127,10 +134,12 @@ def _extreme(comparison: Comparison) -> Iterator[str]:
         yield f"The largest difference is {write.ratio(row['gross'])}x ({interval}) in {where}."
 
 
-def troubles(table: pd.DataFrame) -> Iterator[str]:
-    """What to say before all else: that results were wrong or cases failed, or are faster than their limit.
+def troubles(table: pd.DataFrame, controls: Sequence[Control] = ()) -> Iterator[str]:
+    """What to say before all else: that results were wrong or cases failed, are faster than their limit, or
+    that a control came out as a difference.
 
-    table: all records, of whatever status.
+    table: all records, of whatever status. controls: those of the run; of the devices in the table they are
+    told.
     """
     told = [
         f"{_cases(count)} {did}"
@@ -145,6 +154,16 @@ def troubles(table: pd.DataFrame) -> Iterator[str]:
             "itself is wrong. `harness limits` measures all candidates for the limits anew, and has the next "
             "run do so; [limits.gpu] or [limits.cpu] in a suite widens the sweep."
         )
+    devices = set(table["device"])
+    for control in controls:
+        if control.failed and (device := write.plain(control.record.case.device_key)) in devices:
+            found = control.found
+            interval = write.interval(found.interval.low, found.interval.high)
+            yield (
+                f"A control of {device} failed ({control.what}): the same, measured twice, differs: "
+                f"{write.ratio(found.value)}x ({interval}), {control.verdict}. So differences of "
+                f"{control.record.case.backend} as small as this may be errors of the run."
+            )
 
 
 def _sentence(comparison: Comparison) -> str:

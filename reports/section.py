@@ -12,7 +12,7 @@ from markupsafe import Markup
 from backends import REGISTRY, BackendUnavailable
 from harness.results.runfile import Run
 from reports.clock_comparison import agreement_table, agreements, mean_table
-from reports.controls import control_table
+from reports.controls import control_table, controls_of
 from reports.dataset import bandwidths, device_table, measured, memory_rates
 from reports.format import duration
 from reports.headline import Headline, headlines
@@ -113,7 +113,7 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
             physical: _software(run, [there[key] for key in rows["device"].drop_duplicates() if key in there])
             for physical, rows in [("", table), *table.groupby("physical", sort=False)]
         },
-        headlines=headlines(table, found),
+        headlines=headlines(table, found, controls_of(run, band)),
         main=main,
         others=[each for each in ratios if each not in main.values()],
         picks=pick_table(picked),

@@ -15,6 +15,7 @@ from harness.results.ratio import BAND
 from harness.results.runfile import Run
 from harness.results.statistics import CONFIDENCE
 from reports import format as write
+from reports.controls import controls_of
 from reports.dataset import by_speed, device_table, frame, measured
 from reports.headline import headlines, troubles
 from reports.ratios import MOST_MORE, SIDES, comparisons, side_of
@@ -55,7 +56,7 @@ def terminal_table(run: Run, band: float = BAND) -> Table:
     clock: above 1 OpenCL is faster.
     """
     rows = frame(run)
-    above = Text("\n".join(troubles(rows)), style="bold")
+    above = Text("\n".join(troubles(rows, controls_of(run, band))), style="bold")
     table = Table(
         title=above or None,
         title_justify="left",

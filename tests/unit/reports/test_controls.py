@@ -9,9 +9,12 @@ import pytest
 from harness.problems import Empty, Reduction
 from harness.results.record import Case, Record, Samples
 from harness.variants.axes import LaunchVariant
-from reports import render
-from reports.controls import control_table
-from tests.support.report_data import record, run_of
+from reports import render, terminal_table
+from reports.controls import ONE_CONTEXT, control_table, controls_of
+from reports.dataset import frame
+from reports.headline import headlines, troubles
+from reports.ratios import comparisons
+from tests.support.report_data import record, run_of, with_blocks
 
 EMPTY = Case("cuda", 0, Empty((((8,), (64,)),)), LaunchVariant(), role="control")
 STEADY = [1e-6, 1.001e-6] * 6
@@ -69,3 +72,35 @@ def test_the_report_shows_them() -> None:
     page = render(run_of(reduction(*STEADY), reduction(*STEADY, role="control")), "c")
     assert "come out as nothing" in page
     assert "A/A: sum int32 64" in page
+
+
+def test_one_context_a_side_tells_nothing_and_says_why() -> None:
+    case, twin = (with_blocks(reduction(each), each) for each in (1e-6, 2e-6))
+    twin = replace(twin, case=replace(twin.case, role="control"))
+    run = run_of(case, twin)
+    (line,) = control_table(run).lines
+    assert line.cells[5].text == "2.00"
+    assert (line.cells[7].text, line.cells[7].chip, line.cells[7].title) == (
+        "ambiguous†",
+        "ambiguous",
+        ONE_CONTEXT,
+    )
+    assert list(troubles(frame(run), controls_of(run))) == []
+
+
+def test_a_control_that_failed_is_told_before_all_else() -> None:
+    twin = reduction(*(2 * each for each in STEADY), role="control")
+    run = run_of(reduction(*STEADY), twin)
+    told = (
+        "A control of cuda:0 failed (A/A: sum int32 64): the same, measured twice, differs: 2.00x "
+        "(2.000 to 2.000), faster. So differences of cuda as small as this may be errors of the run."
+    )
+    (headline,) = headlines(frame(run), comparisons(frame(run)), controls_of(run))
+    assert headline.above == (told,)
+    page = render(run, "c")
+    assert page.index(told) < page.index('class="answer"')
+    assert str(terminal_table(run).title) == told
+    good = run_of(reduction(*STEADY), reduction(*STEADY, role="control"))
+    assert list(troubles(frame(good), controls_of(good))) == []
+    # Of another device it is no trouble.
+    assert list(troubles(frame(good).iloc[:0], controls_of(run))) == []
