@@ -53,9 +53,9 @@ class Pair:
     first side (:data:`harness.results.ratio.VERDICTS`). net: of queue less launch on both sides (NaN
     where a side has no launch clock, or launching is most of its time: see LEAST_WORK); net_low, net_high:
     its interval. pairing: the FASTEST variant of each side, an IDENTICAL one on both, or
-    FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side. more: the
-    contexts that would decide an ambiguous verdict (:func:`harness.results.ratio.more_to_decide`), and
-    more_seconds what a run takes for them; NaN where nobody knows.
+    FASTEST_IS_IDENTICAL. marks: what makes it less than a plain pair, such as a host-bound side. contexts: of
+    the side that has fewer. more: the contexts that would decide an ambiguous verdict
+    (:func:`more_contexts`), and more_seconds what a run takes for them; NaN where nobody knows.
     """
 
     physical: str
@@ -82,6 +82,7 @@ class Pair:
     net_low: float
     net_high: float
     marks: str
+    contexts: int
     more: float
     more_seconds: float
 
@@ -246,11 +247,22 @@ def side_of(row: Measured) -> Side:
     return Side(row["queue_blocks"], row["queue_error"], scatter=row["queue_scatter"])
 
 
+def more_contexts(found: Ratio, left: Side, right: Side, band: float) -> float:
+    """About how many more contexts of each side would decide the ratio of both
+    (:func:`harness.results.ratio.more_to_decide`); infinite where a side of an ambiguous one has a single
+    context: its interval does not tell what differs from context to context, which alone more of them narrow.
+    """
+    contexts = min(len(left.blocks), len(right.blocks))
+    if found.verdict == "ambiguous" and contexts < 2:
+        return math.inf
+    return ratio.more_to_decide(found, contexts, band)
+
+
 def _pair(first: Measured, second: Measured, pairing: str, band: float) -> Pair:
     left, right = side_of(first), side_of(second)
     gross = ratio.compare(left, right, band, paired=True)
     net = _net_ratio(first, second)
-    more = ratio.more_to_decide(gross, min(len(left.blocks), len(right.blocks)), band)
+    more = more_contexts(gross, left, right, band)
     return Pair(
         physical=first["physical"],
         device_name=first["device_name"],
@@ -276,6 +288,7 @@ def _pair(first: Measured, second: Measured, pairing: str, band: float) -> Pair:
         net_low=net.interval.low,
         net_high=net.interval.high,
         marks=_marks(first, second),
+        contexts=min(len(left.blocks), len(right.blocks)),
         more=more,
         more_seconds=more * float(first["context_seconds"] + second["context_seconds"]),
     )

@@ -227,6 +227,10 @@ def _to_decide(row: Any) -> str:
     """What would decide an ambiguous verdict."""
     if not row.more:
         return ""
+    if row.contexts < 2:
+        return (
+            "one context on a side, whose samples do not tell how much others differ: it takes more contexts"
+        )
     if not row.more <= MOST_MORE:
         return "the ratio lies at an edge of the band: no number of contexts that a run can have decides it"
     seconds = f", some {math.ceil(row.more_seconds):,} s" if math.isfinite(row.more_seconds) else ""

@@ -18,7 +18,7 @@ from reports import format as write
 from reports.controls import controls_of
 from reports.dataset import by_speed, device_table, frame, measured
 from reports.headline import headlines, troubles
-from reports.ratios import MOST_MORE, SIDES, comparisons, side_of
+from reports.ratios import MOST_MORE, SIDES, comparisons, more_contexts, side_of
 from reports.tables import status_counts
 
 _MOST_VARIANTS = 4
@@ -106,7 +106,7 @@ def _ratio(opencl: Any, row: Any, band: float) -> tuple[str, str, str]:
     """Ratio, interval and verdict."""
     left, right = side_of(opencl), side_of(row._asdict())
     found = ratio.compare(left, right, band, paired=True)
-    more = ratio.more_to_decide(found, min(len(left.blocks), len(right.blocks)), band)
+    more = more_contexts(found, left, right, band)
     verdict = found.verdict + (f" +{more:.0f}" if 0 < more <= MOST_MORE else "")
     return write.ratio(found.value), write.interval(found.interval.low, found.interval.high), verdict
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -234,6 +235,32 @@ def test_at_an_edge_of_the_band_no_number_of_contexts_decides() -> None:
     assert row_of(comparison.pairs)["verdict"] == "ambiguous"
     assert "no number of contexts" in ratio_table(comparison).lines[0].cells[9].title
     assert comparison.summaries()[0].decidable == 0
+
+
+@pytest.mark.parametrize("contexts", [(1, 1), (1, 8)])
+def test_of_one_context_nobody_knows_how_many_more_would_decide(contexts: tuple[int, int]) -> None:
+    sides = [
+        with_blocks(record(name, reduction(), 1e-6), *([1e-6, 1.03e-6] * 4)[:count])
+        for name, count in zip(("opencl", "cuda"), contexts, strict=True)
+    ]
+    wide = [replace(each, clocks={"queue": _spread(each.clocks["queue"])}) for each in sides]
+    comparison = only(run_of(*wide))
+    pair = row_of(comparison.pairs)
+    assert (pair["verdict"], pair["contexts"], pair["more"]) == ("ambiguous", 1, math.inf)
+    assert math.isfinite(pair["low"])
+    title = ratio_table(comparison).lines[0].cells[9].title
+    assert title.startswith("one context on a side")
+    assert comparison.summaries()[0].decidable == 0
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(reports.terminal_table(run_of(*wide)))
+    assert re.search("ambiguous(?! [+][0-9])", console.export_text())
+
+
+def _spread(clock: Samples) -> Samples:
+    """The samples, five per cent apart in turn."""
+    return replace(
+        clock, seconds=tuple(each * (1.05 if at % 2 else 1) for at, each in enumerate(clock.seconds))
+    )
 
 
 @pytest.mark.parametrize("side", ["opencl", "cuda"])
