@@ -31,11 +31,17 @@ def portability_table(found: Sequence[Application]) -> Table:
         ("backend", ""),
         ("variant", "of the kernel; the same everywhere, or the fastest for each problem and device"),
         ("problems", "that it computes on some device and that every device measured"),
-        *((f"{name}: % of limit", "harmonic mean over the problems; 0: not all ran") for name in platforms),
-        ("PP of the limit", "performance portability: the harmonic mean over the devices; 0: not on all"),
+        *(
+            (f"{name}: % of limit", "harmonic mean over the problems; 0: not all ran; –: not asked for there")
+            for name in platforms
+        ),
+        (
+            "PP of the limit",
+            "performance portability: the harmonic mean over the devices; 0: not on all; –: not known",
+        ),
         *((f"{name}: % of the fastest", "likewise, of the fastest measured there") for name in platforms),
         ("PP of the fastest", "performance portability by application efficiency"),
-        ("why zero", ""),
+        ("why zero or –", ""),
     )
     lines = tuple(_line(each) for each in found)
     count = 2 * len(platforms) + 2
@@ -49,7 +55,7 @@ def portability_table(found: Sequence[Application]) -> Table:
 def _line(of: Application) -> Line:
     def cells(by: Mapping[str, float]) -> list[Cell]:
         shares = [number_cell(each, write.percent) for each in by.values()]
-        return [*shares, number_cell(portability(list(by.values())), "{:.2f}".format)]
+        return [*shares, number_cell(portability(list(by.values())), write.ratio)]
 
     return Line(
         (
@@ -96,7 +102,11 @@ def cascades(found: Sequence[Application]) -> list[Plot]:
 
 def _plot(title: str, shown: Sequence[Application], numbers: Mapping[str, int]) -> Plot:
     # Of the limit where it is known everywhere, else of the fastest measured.
-    by_limit = not any(math.isnan(value) for each in shown for value in each.of_limit.values())
+    by_limit = not any(
+        math.isnan(value) and not math.isnan(each.of_best[name])
+        for each in shown
+        for name, value in each.of_limit.items()
+    )
     of = "of the measured limit" if by_limit else "of the fastest measured"
     letters = {name: chr(ord("A") + place) for place, name in enumerate(shown[0].of_limit)}
     label = f"Cascade plot of efficiency and performance portability: {title}"
@@ -109,11 +119,15 @@ def _plot(title: str, shown: Sequence[Application], numbers: Mapping[str, int]) 
         short = each.backend if each.variant == FASTEST else f"form {number + 1}"
         y = _BOTTOM + 20 + _ROW * (row + 1)
         panel.text(0, y, short, "k")
-        steps = cascade(each.of_limit if by_limit else each.of_best)
-        _draw(panel, each.name, steps, number, places)
-        for x, (platform, share, _) in zip(places, steps, strict=True):
-            panel.text(x, y, letters[platform] if share else write.ABSENT, "x")
-        panel.text(_RIGHT + 4, y, f"{steps[-1][2]:.2f}", "k")
+        reached = each.of_limit if by_limit else each.of_best
+        steps = cascade(reached)
+        if steps:
+            _draw(panel, each.name, steps, number, places)
+        told = [letters[platform] if share else write.ABSENT for platform, share, _ in steps]
+        told += [write.ABSENT] * (len(places) - len(told))
+        for x, text in zip(places, told, strict=True):
+            panel.text(x, y, text, "x")
+        panel.text(_RIGHT + 4, y, write.ratio(portability(list(reached.values()))), "k")
         names.append((each.name if short == each.backend else f"{short}: {each.name}", number, ""))
     about = tuple((letter, name) for name, letter in letters.items())
     return Plot(f"{title}, share {of}", legend(names), about, panel.svg())
@@ -133,8 +147,9 @@ def _draw(
 ) -> None:
     """The efficiencies and what they come to so far, a line each."""
     style = f"s{number % COLOURS}"
-    alone = [(x, _up(share)) for x, (_, share, _) in zip(places, steps, strict=True)]
-    so_far = [(x, _up(whole)) for x, (_, _, whole) in zip(places, steps, strict=True)]
+    # What is not known somewhere has fewer steps than there are places.
+    alone = [(x, _up(share)) for x, (_, share, _) in zip(places, steps, strict=False)]
+    so_far = [(x, _up(whole)) for x, (_, _, whole) in zip(places, steps, strict=False)]
     panel.path(alone, f"cascade solid {style}")
     panel.path(so_far, f"cascade dashed {style}")
     for (x, y), (platform, share, whole) in zip(alone, steps, strict=True):

@@ -58,7 +58,8 @@ def page(
         for number, (place, table) in enumerate(zip(places, tables, strict=True))
     ]
     script = Markup(template_text("report.js"))
-    portable = applications(tables)
+    missing = [runs[place].environment.get("missing") or {} for place in places]
+    portable = applications(tables, missing)
     text = (
         templates()
         .get_template("report.html.j2")

@@ -6,7 +6,7 @@ It is that of Pennycook, Sewall and Lee, "A Metric for Performance Portability" 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,8 @@ class Application:
 
     of_limit, of_best: by platform, the harmonic mean over these problems of the share of the measured limit
     (architectural efficiency) and of the speed of the fastest measured there (application efficiency); zero
-    where one of them did not run. ``why``: of each zero.
+    where one of them was asked for and did not run, NaN where one was not asked for: nobody knows. ``why``:
+    of each zero and of what was not asked for.
     """
 
     kind: str
@@ -63,25 +64,33 @@ class Application:
 
 
 def cascade(efficiencies: Mapping[str, float]) -> list[tuple[str, float, float]]:
-    """The platforms from the best to the worst: name, efficiency, portability over those so far."""
-    order = sorted(efficiencies, key=lambda name: -efficiencies[name])
+    """The platforms from the best to the worst, without those of which nothing is known: name, efficiency,
+    portability over those so far.
+    """
+    known = [name for name, each in efficiencies.items() if not math.isnan(each)]
+    order = sorted(known, key=lambda name: -efficiencies[name])
     return [
         (name, efficiencies[name], portability([efficiencies[each] for each in order[: count + 1]]))
         for count, name in enumerate(order)
     ]
 
 
-def applications(tables: Sequence[pd.DataFrame]) -> list[Application]:
+def applications(
+    tables: Sequence[pd.DataFrame], missing: Sequence[Mapping[str, Any]] = ()
+) -> list[Application]:
     """Every backend, then every variant, by kind and cache state, the most portable first; none where the
     runs are not of several devices with problems in common.
 
     ``tables`` are the runs' rows (:func:`reports.dataset.frame`). A device is known by its name; where
-    several runs of one have a case, the last counts.
+    several runs of one have a case, the last counts. ``missing``: of each run the backends that were not
+    installed, as its environment names them.
     """
     found: dict[str, list[Any]] = {}
-    for table in tables:
+    absent: dict[str, set[str]] = {}
+    for table, lacks in zip(tables, missing or [{}] * len(tables), strict=True):
         for name, rows in _platforms(table):
             found.setdefault(name, []).extend(rows)
+            absent.setdefault(name, set(lacks)).intersection_update(lacks)
     ran = {name: _last([row for row in rows if row.status == "ok"]) for name, rows in found.items()}
     if len(ran) < 2:
         return []
@@ -95,7 +104,7 @@ def applications(tables: Sequence[pd.DataFrame]) -> list[Application]:
             for name, rows in ran.items()
         }
         for of in (_backend, _variant):
-            some = _of(kind, cache, there, found, of)
+            some = _of(kind, cache, there, found, absent, of)
             told += sorted(some, key=lambda each: -_known(portability(list(each.of_limit.values()))))
     return told
 
@@ -134,7 +143,7 @@ def _last(rows: Iterable[Any]) -> list[Any]:
 
 def _of(
     kind: str, cache: str, ran: Mapping[str, Sequence[Any]], asked: Mapping[str, Sequence[Any]],
-    of: Callable[[Any], Name | None],
+    absent: Mapping[str, Collection[str]], of: Callable[[Any], Name | None],
 ) -> Iterator[Application]:  # fmt: skip
     best: dict[tuple[str, str], float] = {}
     fastest: dict[Name, dict[tuple[str, str], Any]] = {}
@@ -144,19 +153,33 @@ def _of(
             best.setdefault((platform, row.problem), row.queue)
             if name := of(row):
                 fastest.setdefault(name, {}).setdefault((platform, row.problem), row)
+    tries: dict[tuple[Name, str], dict[str, Any]] = {}
+    for platform, rows in asked.items():
+        for row in rows:
+            if (row.kind, row.cache) == (kind, cache) and (name := of(row)):
+                tries.setdefault((name, platform), {}).setdefault(row.problem, row)
     for name, own in fastest.items():
         problems = list(dict.fromkeys(problem for _, problem in own))
         of_limit, of_best, why = {}, {}, []
         for platform in ran:
             there = [own.get((platform, problem)) for problem in problems]
-            of_limit[platform] = portability([_capped(row.share) if row else 0.0 for row in there])
+            tried = tries.get((name, platform), {})
+            # What was asked for and did not run is zero; of what was not asked for nothing is known.
+            none = [0.0 if problem in tried else math.nan for problem in problems]
+            of_limit[platform] = portability(
+                [_capped(row.share) if row else lack for row, lack in zip(there, none, strict=True)]
+            )
             of_best[platform] = portability(
-                [_capped(best[platform, row.problem] / row.queue) if row else 0.0 for row in there]
+                [
+                    _capped(best[platform, row.problem] / row.queue) if row else lack
+                    for row, lack in zip(there, none, strict=True)
+                ]
             )
             lacking = [problem for problem, row in zip(problems, there, strict=True) if row is None]
             if lacking:
-                refused = (row for row in asked[platform] if row.problem in lacking and of(row) == name)
-                why.append(_why(platform, lacking, next(refused, None)))
+                refused = next((tried[problem] for problem in lacking if problem in tried), None)
+                installed = name[0].removeprefix("portable ") not in absent[platform]
+                why.append(_why(platform, lacking, refused, installed))
         yield Application(kind, cache, *name, len(problems), of_limit, of_best, "; ".join(why))
 
 
@@ -165,6 +188,8 @@ def _capped(efficiency: float) -> float:
     return 1.0 if efficiency > 1 else efficiency
 
 
-def _why(platform: str, lacking: Sequence[str], refused: Any) -> str:
-    reason = f"{refused.status}: {refused.reason}" if refused else "not measured"
+def _why(platform: str, lacking: Sequence[str], refused: Any, installed: bool) -> str:
+    reason = f"{refused.status}: {refused.reason}" if refused else "not asked for there"
+    if not (refused or installed):
+        return f"{platform}: not installed there"
     return f"{platform}: {reason} ({lacking[0]}{f' and {len(lacking) - 1} more' * (len(lacking) > 1)})"

@@ -99,6 +99,25 @@ def test_what_fails_on_a_device_is_zero_with_the_reason() -> None:
     assert found.why == f"B: failed: BuildError: no such thing ({PROBLEM.label})"
 
 
+def test_what_was_not_asked_for_on_a_device_is_not_known() -> None:
+    first, second = two()
+    second = replace(second, records=second.records[:-1])
+    for missing, why in (
+        ((), f"B: not asked for there ({PROBLEM.label})"),
+        ([{}, {"cuda": "no module"}], "B: not installed there"),
+    ):
+        found = applications([frame(first), frame(second)], missing)
+        (cuda,) = (each for each in found if (each.backend, each.variant) == ("cuda", FASTEST))
+        assert cuda.of_limit == pytest.approx({"A": 1.0, "B": math.nan}, nan_ok=True)
+        assert cuda.of_best == pytest.approx({"A": 1.0, "B": math.nan}, nan_ok=True)
+        assert cuda.why == why
+        line = next(each for each in portability_table(found).lines if each.cells[0].text == "cuda")
+        assert [cell.text for cell in line.cells[3:9]] == ["100.0", "–", "–", "100.0", "–", "–"]
+        (backends, *_) = cascades(found)
+        assert backends.title.endswith("share of the measured limit")
+        assert "nan" not in backends.chart
+
+
 def test_one_problem_that_fails_is_enough() -> None:
     other = reduction("max")
     first, second = two()
@@ -141,7 +160,8 @@ def test_without_a_limit_it_is_of_the_fastest() -> None:
 
 
 def test_recorded_runs_of_a_gpu_and_a_processor() -> None:
-    found = applications([table("h200-quick"), table("cpu-quick")])
+    names = ("h200-quick", "cpu-quick")
+    found = applications(list(map(table, names)), [recorded(name).environment["missing"] for name in names])
     told = {(each.kind, each.backend): each for each in found if each.variant == FASTEST}
     opencl, cuda = told["reduction", "opencl"], told["reduction", "cuda"]
     assert set(opencl.of_limit) == {"NVIDIA H200", "pthread-AMD EPYC"}
@@ -149,8 +169,8 @@ def test_recorded_runs_of_a_gpu_and_a_processor() -> None:
     reached = list(opencl.of_limit.values())
     assert 0 < min(reached) <= portability(reached) <= max(reached) <= 1
     assert cuda.of_limit["NVIDIA H200"] > 0.8
-    assert portability(list(cuda.of_limit.values())) == 0
-    assert cuda.why.startswith("pthread-AMD EPYC: not measured (")
+    assert math.isnan(portability(list(cuda.of_limit.values())))
+    assert cuda.why == "pthread-AMD EPYC: not installed there"
     rows = portability_table(found).lines
     assert len(rows) == len(found)
 
