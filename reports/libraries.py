@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from harness.results import ratio
 from harness.results.statistics import geometric_mean
 from reports import format as write
 from reports.dataset import measured, ordered_sizes
 from reports.headline import KINDS
 from reports.overview import Heat, HeatCell, link
-from reports.ratios import SIDES, verdict_counts
+from reports.ratios import SIDES, side_of, verdict_counts
 from reports.tables import Cell, Line, Table, number_cell
 
 HEADINGS = (
@@ -31,6 +32,8 @@ HEADINGS = (
     ("verdicts", "on ours"),
 )
 ALL_SIZES = "all sizes"
+_OF_CONTEXTS = 0.06
+"""How far a case against itself came apart where each side had one context (reports/examples, h200-quick)."""
 
 _KEYS = ["physical", "first_backend", "second_backend", "kind", "cache"]
 _FILTERS = {"ours": "first_backend", "library": "second_backend", "cache": "cache"}
@@ -82,7 +85,7 @@ PICK_HEADINGS = (
     ("type", "element type; images with channels"),
     ("size", "shape of the array; width x height of an image"),
     ("cache", "hot or cold"),
-    ("library", "the fastest that gives this result"),
+    ("library", "the fastest that gives this result; two where either may be"),
     ("us", "queue"),
     ("of the limit", "its time over that of the measured limit"),
     ("of ours", "its time over that of our fastest kernel"),
@@ -93,15 +96,21 @@ PICK_HEADINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """The fastest library for one problem on a ``device``: ``row`` and that of the ``next`` one, the seconds
-    of our fastest kernel (NaN where none was measured), and what to ``mind``.
+    """The fastest library for one problem on a ``device``: ``row`` and that of the ``next`` one, whether the
+    two are a ``tie``, the seconds of our fastest kernel (NaN where none was measured), and what to ``mind``.
     """
 
     device: str
     row: Any
     next: Any
+    tie: bool
     ours: float
     mind: str
+
+    @property
+    def name(self) -> str:
+        """Which to take: either of two that chance alone tells apart."""
+        return f"{self.row.backend} or {self.next.backend}" if self.tie else str(self.row.backend)
 
     @property
     def over_limit(self) -> float:
@@ -130,14 +139,30 @@ def picks(table: pd.DataFrame) -> list[Pick]:
             own = (row.queue for row in group if row.role in (*SIDES["OpenCL"], *SIDES["CUDA"]))
             first, second = [*libraries.values(), None][:2]
             ours = float(next(own, math.nan))
-            found.append(Pick(names[physical], first, second, ours, _mind(first)))
+            tie = second is not None and _is_tie(first, second)
+            mind = _mind(first, second.backend if tie else "")
+            found.append(Pick(names[physical], first, second, tie, ours, mind))
     return found
 
 
-def _mind(row: Any) -> str:
+def _is_tie(first: Any, second: Any) -> bool:
+    """Whether the second may be as fast: by the interval of their ratio; of a single context also where they
+    are no farther apart than contexts are.
+    """
+    if first.in_parts != second.in_parts:
+        return False
+    alone = min(len(first.queue_blocks), len(second.queue_blocks)) < 2
+    if alone and second.queue <= first.queue * (1 + _OF_CONTEXTS):
+        return True
+    found = ratio.compare(side_of(first._asdict()), side_of(second._asdict()), paired=True)
+    return found.interval.low <= 1
+
+
+def _mind(row: Any, tied: str = "") -> str:
+    tie = f"tie with {tied}" if tied else ""
     computed = f"computed in {row.accumulator}" if row.accumulator not in ("", row.type) else ""
     calls = f"{row.calls} calls" if row.calls > 1 else ""
-    return "; ".join(filter(None, (computed, calls, row.remark, row.note)))
+    return "; ".join(filter(None, (tie, computed, calls, row.remark, row.note)))
 
 
 def pick_table(found: Sequence[Pick]) -> Table:
@@ -159,7 +184,7 @@ def _pick_line(pick: Pick) -> Line:
         Cell(row.type),
         Cell(row.size, str(row.elements)),
         Cell(row.cache),
-        Cell(row.backend),
+        Cell(pick.name),
         number_cell(row.queue, write.us, row.note, "†" if row.note else ""),
         number_cell(pick.over_limit, write.ratio),
         number_cell(row.queue / pick.ours, write.ratio),
@@ -187,9 +212,9 @@ def _pick_heat(title: str, found: Sequence[Pick], table: str) -> Heat:
     for pick in found:
         row = pick.row
         far = f" {write.ratio(pick.over_limit)}x" if math.isfinite(pick.over_limit) else ""
-        told = f"{row.problem}: {row.backend}, {write.us(row.queue)} us{far and f', {far} the limit'}"
+        told = f"{row.problem}: {pick.name}, {write.us(row.queue)} us{far and f', {far} the limit'}"
         cell = HeatCell(
-            f"{row.backend}{far}",
+            f"{pick.name}{far}",
             "†" if pick.mind else "",
             "",
             "; ".join(filter(None, (told, pick.mind))),

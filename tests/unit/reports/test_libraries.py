@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from harness.problems import Reduction
 from harness.results.record import Record
 from reports import render
@@ -12,7 +14,18 @@ from reports.dataset import frame
 from reports.libraries import library_table, pick_heats, pick_table, picks
 from reports.ratios import library_pairs
 from reports.tables import Table
-from tests.support.report_data import BOTH, GPU, LAPLACE, device, laplace, limit, record, reduction, run_of
+from tests.support.report_data import (
+    BOTH,
+    GPU,
+    LAPLACE,
+    device,
+    laplace,
+    limit,
+    record,
+    reduction,
+    run_of,
+    with_blocks,
+)
 
 DEVICES = tuple(device(name) for name in ("opencl", "cuda", "cub", "cupy"))
 
@@ -118,6 +131,34 @@ def test_the_fastest_library_is_named_with_its_penalty_and_what_to_mind() -> Non
         "†",
         "#r0-picks?case=sum%20float32%204096%20hot",
     )
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "is_tie"),
+    [
+        ((1e-6,), (1.05e-6,), True),
+        ((1e-6,), (1.07e-6,), False),
+        ((1e-6,) * 8, (1.05e-6,), True),
+        ((1e-6,) * 8, (1.05e-6,) * 8, False),
+        ((1e-6, 1.2e-6) * 6, (1.1e-6, 1.3e-6) * 3 + (0.95e-6, 1.15e-6) * 3, True),
+    ],
+    ids=["one context", "far apart", "one context on a side", "several that differ", "an interval over 1"],
+)
+def test_a_library_within_noise_of_the_next_is_no_winner(
+    fast: tuple[float, ...], slow: tuple[float, ...], is_tie: bool
+) -> None:
+    problem = Reduction("sum", "int32", (4096,))
+    records = (
+        with_blocks(record(name, problem, 1e-6), *times) for name, times in (("cub", fast), ("cupy", slow))
+    )
+    (pick,) = picks(frame(run_of(*records, devices=DEVICES)))
+    assert (pick.row.backend, pick.tie) == ("cub", is_tie)
+    named, mind = ("cub or cupy", "tie with cupy") if is_tie else ("cub", "")
+    (line,) = pick_table([pick]).lines
+    assert (line.cells[5].text, line.cells[10].text) == (named, mind)
+    (cell,) = pick_heats([pick], "r0-picks")[0].rows[0][1]
+    assert cell
+    assert (cell.text, cell.mark) == (named, "†" if is_tie else "")
 
 
 def test_where_no_library_measured_none_is_picked() -> None:
