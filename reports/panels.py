@@ -18,6 +18,9 @@ WIDTH = 360
 COLOURS = 10
 """How many colours the style sheet knows; shapes tell apart what shares one."""
 
+LINES = ("limit", "peak")
+"""Styles of what is no series but a line across a chart."""
+
 _LETTER = 5.6
 _BOTTOM, _TOP, _BARE, _RIGHT = 22, 22, 4, 10
 
@@ -144,11 +147,17 @@ def shapes() -> Markup:
 def legend(entries: Iterable[tuple[str, int, str]]) -> Markup:
     """What the series are: name, number, and the style in place of the number's colour."""
     items = [
-        f'<li><svg viewBox="-6 -6 12 12" aria-hidden="true"><path d="{SHAPES[number % len(SHAPES)]}" '
-        f'class="m {style or f"s{number % COLOURS}"}"/></svg>{escape(name)}</li>'
+        f'<li><svg viewBox="-6 -6 12 12" aria-hidden="true">{_key(number, style)}</svg>{escape(name)}</li>'
         for name, number, style in entries
     ]
     return Markup(f'<ul class="legend">{"".join(items)}</ul>') if items else Markup("")
+
+
+def _key(number: int, style: str) -> str:
+    """What a legend shows of a series: its mark, or a line where the chart has one."""
+    if style in LINES:
+        return f'<path d="M-6 0H6" class="{style}"/>'
+    return f'<path d="{SHAPES[number % len(SHAPES)]}" class="m {style or f"s{number % COLOURS}"}"/>'
 
 
 def log_scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:

@@ -29,12 +29,14 @@ class Figure:
 
 
 def series_of(backends: Sequence[str]) -> dict[str, int]:
-    """The number of each backend's series, by its place in the registry: those it lacks come last."""
-    known = {name: place for place, name in enumerate(REGISTRY)}
-    others = [name for name in dict.fromkeys(backends) if name not in known]
-    return {
-        name: known.get(name, len(known) + others.index(name) if name in others else 0) for name in backends
-    }
+    """The number of each backend's series, the same in all charts of a page: its place in the registry, then
+    the backends that have a portable dialect; the names of neither come last.
+    """
+    own = [name for name, entry in REGISTRY.items() if entry.role in ("opencl", "cuda")]
+    fixed = [*REGISTRY, *(f"portable {name}" for name in own)]
+    others = sorted(set(backends) - set(fixed))
+    places = {name: place for place, name in enumerate([*fixed, *others])}
+    return {name: places[name] for name in backends}
 
 
 def backend_legend(backends: Sequence[str], more: Sequence[tuple[str, int, str]] = ()) -> Markup:

@@ -16,7 +16,7 @@ from harness.variants.ladders import LADDERS
 from reports.dataset import frame
 from reports.ladders import changes, climbs, rungs_of, steps_table, waterfalls
 from reports.panels import SHAPES
-from reports.saturation import backend_legend
+from reports.saturation import backend_legend, series_of
 from tests.support.report_data import BOTH, device, limit, record, run_of
 
 LADDER = LADDERS["tutorial"]
@@ -156,11 +156,26 @@ def test_the_page_shows_the_steps_of_a_ladder_alone() -> None:
 
 def test_no_two_backends_look_alike() -> None:
     """Of all that are registered; a backend of somebody else's is drawn beside them."""
-    names = [*REGISTRY, "module:Other"]
+    names = [*REGISTRY, "portable opencl", "portable cuda", "module:Other"]
     legend = backend_legend(names)
     looks = re.findall(r'<path d="([^"]+)" class="m (s\d)"', legend)
     assert len(set(looks)) == len({shape for shape, _ in looks}) == len(names) <= len(SHAPES)
     assert re.findall(r"</svg>([^<]+)<", legend) == names
+
+
+def test_a_backend_looks_the_same_in_all_charts_whatever_stands_beside_it() -> None:
+    names = ["portable opencl", "portable cuda", "opencl", "module:Other"]
+    there = series_of(names)
+    assert series_of(names[::-1]) == there
+    assert {name: series_of([name])[name] for name in names} == there
+
+
+def test_what_is_a_line_in_a_chart_is_one_in_its_legend() -> None:
+    shown = backend_legend(["cuda"], [("measured limit", 0, "limit"), ("peak", 0, "peak")])
+    assert re.findall(r'<path d="([^"]+)" class="([^"]+)"', shown)[1:] == [
+        ("M-6 0H6", "limit"),
+        ("M-6 0H6", "peak"),
+    ]
 
 
 def test_every_prefix_of_a_run_makes_a_page() -> None:
