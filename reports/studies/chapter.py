@@ -97,7 +97,9 @@ def _says(figure: Figure, content: Content, band: float) -> str:
 
 def _missing(figure: Figure, found: Sequence[Place], there: Sequence[Hit]) -> str:
     """What these runs lack for a figure, and which suite measures it."""
-    how = f"harness run {figure.suite} measures it"
+    # Beside a GPU the processor is measured only where it is asked for.
+    on_host = " --device cpu" * (figure.base == "CPU library")
+    how = f"harness run {figure.suite}{on_host} measures it"
     if there and figure.base:
         return f"These runs have nothing that could be 1: no {figure.base} on these problems. {how}."
     if any(len(of_cases(place.rows, figure.cases)) for place in found):

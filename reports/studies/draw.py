@@ -29,7 +29,9 @@ _WIDE, _WIDER = 10, 60
 _MARKERS: Final = "osD^vPX*<>pdhH"
 _COLOURS = (0, 1, 2, 3, 4, 5, 7, 9)
 """Of seaborn's colour-blind palette those that are seen on white and on black."""
-_OF_VERDICTS = {"same": (7, "o"), "faster": (2, "^"), "slower": (3, "v"), "ambiguous": (1, "D")}
+_OF_APIS = {"OpenCL": (1, "s"), "CUDA": (2, "^")}
+"""As the page's other charts draw them (:func:`reports.saturation.series_of`)."""
+_OF_VERDICTS = {"same": (7, "o"), "faster": (0, "^"), "slower": (3, "v"), "ambiguous": (1, "D")}
 _Y = {
     "times": "us a call",
     "shares": "% of own bandwidth",
@@ -115,10 +117,15 @@ def _looks(figure: Figure, series: Sequence[str]) -> dict[str, Look]:
     palette = [to_hex(colour) for colour in sns.color_palette("colorblind", 10)]
     if figure.drawn == "steps":
         return {name: (palette[at], marker) for name, (at, marker) in _OF_VERDICTS.items() if name in series}
-    return {
-        name: (palette[_COLOURS[place % len(_COLOURS)]], _MARKERS[place % len(_MARKERS)])
-        for place, name in enumerate(series)
+    apis = {name: look for name, look in _OF_APIS.items() if name in series}
+    colours = [each for each in _COLOURS if each not in {at for at, _ in apis.values()}]
+    markers = [each for each in _MARKERS if each not in {marker for _, marker in apis.values()}]
+    others = [name for name in series if name not in apis]
+    looks = apis | {
+        name: (colours[place % len(colours)], markers[place % len(markers)])
+        for place, name in enumerate(others)
     }
+    return {name: (palette[looks[name][0]], looks[name][1]) for name in series}
 
 
 def _ends(figure: Figure, data: pd.DataFrame, spans: Sequence[Span]) -> tuple[float, float]:

@@ -22,7 +22,10 @@ from harness.variants.ladders import LADDERS
 from reports import format as write
 from reports.dataset import frame
 from reports.page import page
+from reports.panels import SHAPES
 from reports.published import published
+from reports.rendering import template_text
+from reports.saturation import series_of
 from reports.studies import STUDIES, Chapter, chapters_of
 from reports.studies.chapter import Shown, chapters
 from reports.studies.jia2012 import STEPS
@@ -279,6 +282,33 @@ def test_series_that_no_run_has_are_named_with_their_suite() -> None:
         "Not in these runs: width 4, half store; width 16, half store "
         "(harness run yan2011 measures them where a device can)."
     )
+
+
+def test_the_apis_and_the_verdicts_look_as_in_the_other_charts_of_the_page() -> None:
+    shown = redone("jia2012", "table-1", "h200-jia2012").drawing
+    steps = redone("jia2012", "steps", "h200-jia2012").drawing
+    assert shown
+    assert steps
+    colours = {key.text: key.colour for key in (*shown.keys, *steps.keys)}
+    numbers = series_of(["opencl", "cuda"])
+    assert colours["OpenCL"] == f"var(--s{numbers['opencl']})"
+    assert colours["CUDA"] == f"var(--s{numbers['cuda']})"
+    style = template_text("report.css")
+    assert f".v-faster {{ --hue: {colours['faster']}; }}" in style
+    # The corners of a square and of a triangle, there and here.
+    for name, key in zip(("opencl", "cuda"), shown.keys, strict=True):
+        assert SHAPES[numbers[name]].count("L") == len(set(re.findall(r"[ML]([^MLZ]+)", key.path))) - 1
+
+
+@pytest.mark.parametrize("study", ["jia2012", "pcl"])
+def test_what_a_library_of_the_processor_takes_is_asked_for_on_the_processor(study: str) -> None:
+    figures = {each.name: each for each in STUDIES[study].figures if each.base == "CPU library"}
+    run = recorded(f"h200-{study}")
+    run = replace(run, records=[each for each in run.records if each.case.backend in ("opencl", "cuda")])
+    of = chapter(study, run)
+    assert figures
+    for name in figures:
+        assert figure(of, name).says.endswith(f" harness run {study} --device cpu measures it.")
 
 
 def test_every_rung_of_the_filter_is_a_series() -> None:
