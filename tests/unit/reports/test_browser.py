@@ -57,6 +57,23 @@ def test_a_table_is_drawn_by_the_page_as_it_is(browser: Browser) -> None:
     assert dom.count('aria-label="link to this case"') == len(gpu_run().records)
 
 
+def test_what_is_undecided_is_hollow_and_dashed_and_no_size_breaks(browser: Browser) -> None:
+    told = browser.find(
+        'const of = (verdict) => `<use class="m v-${verdict}"/><line class="i v-${verdict}"/>`;'
+        'const added = document.createElement("div");'
+        'added.innerHTML = `<svg class="panel">${of("ambiguous")}${of("same")}</svg><div class="picks">'
+        '<table class="heat"><thead><tr><th>16384x16384</th></tr></thead></table></div>`;'
+        'document.querySelector(".headline").append(added);'
+        "const look = (what) => getComputedStyle(added.querySelector(what));"
+        'return [getComputedStyle(added.parentElement).backgroundColor, look("use.v-ambiguous").fill,'
+        'look("use.v-same").fill, look("line.v-ambiguous").strokeDasharray,'
+        'look("line.v-same").strokeDasharray, look("th").whiteSpace]'
+    )
+    card, undecided, same, *rest = told
+    assert card == undecided != same
+    assert rest == ["2px, 1.5px", "none", "nowrap"]
+
+
 def test_a_link_opens_its_case(browser: Browser) -> None:
     case = "minmax int32 2560x2560 hot"
     told = browser.find(
