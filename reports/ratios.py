@@ -218,7 +218,8 @@ def _pairs(rows: pd.DataFrame, first: str, second: str, band: float) -> Iterator
         best = left[0]["variant"]
         # Of either side one variant, the same one, and nothing of another in its blocks.
         same = best == right[0]["variant"] and all(
-            row["queue_blocks"] == tuple(side[0]["queue_blocks"]) for row, side in ((mine, left), (other, right))
+            row["queue_blocks"] == tuple(side[0]["queue_blocks"])
+            for row, side in ((mine, left), (other, right))
         )
         yield _pair(mine, other, FASTEST_IS_IDENTICAL if same else FASTEST, band)
         for variant in dict.fromkeys(row["variant"] for row in left):
