@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a file could not be written for want of room: more of it would help."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _folder_beside(target: Path, path: Path) -> tempfile.TemporaryDirectory[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import typer
 from harness.cli.mistakes import user_input
 from harness.cli.options import DEFAULT_BAND, Band, RunFile, among, starting
 from harness.explain import unknown
-from harness.files import replacing
+from harness.files import is_full, replacing
 
 _FORMATS = ("csv", "parquet", "pytest-benchmark")
 """As :data:`reports.export.FORMATS`, which is not worth importing pandas for whatever is asked."""
@@ -84,7 +83,7 @@ def _to(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        room = "make room, or " if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else ""
+        room = "make room, or " if is_full(error) else ""
         raise ValueError(f"{file}: {error.strerror or error}; {room}name another file") from error
 
 

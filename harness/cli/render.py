@@ -17,6 +17,7 @@ from harness.cli.doctor import nvidia_present
 from harness.cli.mistakes import NOT_COMPARABLE, MistakeError
 from harness.cli.options import GENERATED
 from harness.cli.terminal import complain, print_table, say, show_json, show_table
+from harness.files import is_full
 from harness.results.comparable import Difference
 from harness.results.compare import Matched, RunComparison
 from harness.results.record import Case, Status
@@ -88,9 +89,10 @@ def report_of(
     except RunInTheWay as error:
         raise MistakeError(str(error)) from error
     except OSError as error:
+        room = "make room, or " if is_full(error) else ""
         raise MistakeError(
-            f"{folder}: the page cannot be written: {error.strerror or error}; make room, or name another "
-            "folder by --report"
+            f"{folder}: the page cannot be written: {error.strerror or error}; {room}name another folder by "
+            "--report"
         ) from error
 
 
@@ -103,8 +105,9 @@ def _page_of(runs: Sequence[Run], folder: Path, band: float) -> Path | None:
     except MistakeError as error:
         told = str(error)
         if isinstance(cause := error.__cause__, OSError):
+            mend = "make room" if is_full(cause) else "mend that"
             told = (
-                f"the report cannot be written to {folder}: {cause.strerror or cause}; make room, then "
+                f"the report cannot be written to {folder}: {cause.strerror or cause}; {mend}, then "
                 f"{_later(runs, folder)}"
             )
         complain(f"error: {told}")

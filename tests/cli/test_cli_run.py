@@ -256,6 +256,15 @@ def test_who_stops_the_page_is_told_that_the_run_is_whole(
     assert shown.err.endswith("stopped; the run is whole: `harness report my.jsonl` writes its page\n")
 
 
+def test_a_page_that_may_not_be_written_wants_no_room(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _without_a_page(monkeypatch, OSError(errno.EACCES, os.strerror(errno.EACCES), "page/x.png"))
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
+    assert shown.code == 1
+    assert shown.err.endswith("Permission denied; mend that, then `harness report my.jsonl`\n")
+
+
 @pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["table", "json"])
 def test_what_was_measured_is_told_though_the_disk_has_no_room_for_the_page(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, as_json: tuple[str, ...]
