@@ -15,7 +15,7 @@ import typer
 from backends import REGISTRY
 from harness.cli.doctor import nvidia_present
 from harness.cli.mistakes import NOT_COMPARABLE, MistakeError
-from harness.cli.options import GENERATED
+from harness.cli.options import DEFAULT_BAND, GENERATED
 from harness.cli.terminal import complain, print_table, say, show_json, show_table
 from harness.files import is_full
 from harness.results.comparable import Difference
@@ -108,23 +108,24 @@ def _page_of(runs: Sequence[Run], folder: Path, band: float) -> Path | None:
             mend = "make room" if is_full(cause) else "mend that"
             told = (
                 f"the report cannot be written to {folder}: {cause.strerror or cause}; {mend}, then "
-                f"{_later(runs, folder)}"
+                f"{_later(runs, folder, band)}"
             )
         complain(f"error: {told}")
         return None
 
 
-def _later(runs: Sequence[Run], folder: Path) -> str:
+def _later(runs: Sequence[Run], folder: Path, band: float) -> str:
     """The command that writes the page of runs that were measured."""
     files = [shlex.quote(str(run.path)) for run in runs]
     if len(runs) > 1 and runs[0].path:
         files = [f"{shlex.quote(str(runs[0].path.parent))}/*.jsonl"]
     to = [] if folder == GENERATED else ["--report", shlex.quote(str(folder))]
-    return f"`{' '.join(['harness', 'report', *files, *to])}`"
+    by = [] if band == DEFAULT_BAND else ["--band", f"{band:g}"]
+    return f"`{' '.join(['harness', 'report', *files, *to, *by])}`"
 
 
 @contextmanager
-def _stoppable(runs: Sequence[Run], folder: Path) -> Iterator[None]:
+def _stoppable(runs: Sequence[Run], folder: Path, band: float) -> Iterator[None]:
     """Around what comes after the last case: who stops it is told that nothing measured is lost."""
     try:
         yield
@@ -133,7 +134,7 @@ def _stoppable(runs: Sequence[Run], folder: Path) -> Iterator[None]:
         with suppress(OSError):
             is_whole = all(run.is_whole is not False for run in runs)
             kept = "the run is whole" if is_whole else "what was measured is kept"
-            complain(f"stopped; {kept}: {_later(runs, folder)} writes its page")
+            complain(f"stopped; {kept}: {_later(runs, folder, band)} writes its page")
         raise
 
 
@@ -145,7 +146,7 @@ def conclude(measured: Run, folder: Path, band: float, as_json: bool) -> bool:
     from reports.terminal import conclusion
 
     counts = Counter(record.status for record in measured.records)
-    with _stoppable([measured], folder):
+    with _stoppable([measured], folder, band):
         if not as_json:
             print_table(terminal_table(measured, band), SPARE, LAST)
         tell = complain if as_json else say
@@ -173,7 +174,7 @@ def conclude_fleet(measured: Sequence[Run], folder: Path, band: float, as_json: 
         return False
     tell = complain if as_json else say
     counts = Counter(record.status for run in measured for record in run.records)
-    with _stoppable(measured, folder):
+    with _stoppable(measured, folder, band):
         kinds = kinds_of(measured, list(map(frame, measured)), band)
         for kind in kinds:
             if not as_json:

@@ -260,9 +260,9 @@ def test_a_page_that_may_not_be_written_wants_no_room(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _without_a_page(monkeypatch, OSError(errno.EACCES, os.strerror(errno.EACCES), "page/x.png"))
-    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl")
+    shown = harness("run", harness.suite(), "--backend", "numpy", "--run", "my.jsonl", "--band", "0.05")
     assert shown.code == 1
-    assert shown.err.endswith("Permission denied; mend that, then `harness report my.jsonl`\n")
+    assert shown.err.endswith("Permission denied; mend that, then `harness report my.jsonl --band 0.05`\n")
 
 
 @pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["table", "json"])
