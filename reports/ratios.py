@@ -190,12 +190,9 @@ def grouped(rows: pd.DataFrame, *keys: str) -> Iterable[list[Measured]]:
 
 
 def _side(rows: Sequence[Measured], side: str) -> list[Measured]:
-    """The rows of a side, the fastest first; see :func:`reports.dataset.by_speed`. Variants that were given
-    up come last: the machine may have been faster in the few contexts that they had.
-    """
-    own = [row for row in rows if row["role"] in SIDES[side]]
-    most = max((len(row["queue_blocks"]) for row in own), default=0)
-    return sorted(own, key=lambda row: (2 * len(row["queue_blocks"]) <= most, row["in_parts"], row["queue"]))
+    """The rows of a side, the fastest first; see :func:`reports.dataset.by_speed`."""
+    own = (row for row in rows if row["role"] in SIDES[side])
+    return sorted(own, key=lambda row: (row["given_up"], row["in_parts"], row["queue"]))
 
 
 def _with_each_library(rows: Sequence[Measured], band: float) -> Iterator[Pair]:

@@ -105,6 +105,7 @@ class Row:
     share_low: float = math.nan
     share_high: float = math.nan
     above_limit: bool = False
+    given_up: bool = False
 
 
 def row_of(
