@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.results import ratio
@@ -66,9 +66,9 @@ def controls_of(run: Run, band: float = BAND) -> list[Control]:
     return [*_twins(run, band), *_empties(run, band)]
 
 
-def control_table(run: Run, band: float = BAND) -> Table:
-    """A line for each of :func:`controls_of`. No lines of a run without controls."""
-    return Table(HEADINGS, tuple(map(_line, controls_of(run, band))), frozenset((3, 4, 5)), {})
+def control_table(controls: Sequence[Control]) -> Table:
+    """A line for each control of a run (:func:`controls_of`)."""
+    return Table(HEADINGS, tuple(map(_line, controls)), frozenset((3, 4, 5)), {})
 
 
 def _twins(run: Run, band: float) -> Iterator[Control]:

@@ -14,7 +14,7 @@ from harness.results.launch_correction import Launches
 from harness.results.runfile import Run
 from reports.format import plain
 from reports.row import Row, row_of
-from reports.shares import limited
+from reports.shares import lasting, limited
 
 
 def frame(run: Run) -> pd.DataFrame:
@@ -27,8 +27,8 @@ def frame(run: Run) -> pd.DataFrame:
     limits = [
         row for row in rows if row.purpose == "limit" and row.status == "ok" and row.bytes_per_second > 0
     ]
-    most = _most_contexts(rows)
-    rows = [replace(row, given_up=0 < 2 * len(row.queue_blocks) <= most.get(_beside(row), 0)) for row in rows]
+    given_up = _given_up(rows)
+    rows = [replace(row, given_up=row.number in given_up) for row in rows]
     return table_of(Row, (limited(row, limits) for row in rows))
 
 
@@ -38,18 +38,14 @@ def table_of(kind: type[Any], rows: Iterable[Any]) -> pd.DataFrame:
     return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)
 
 
-def _beside(row: Row) -> tuple[str, str, str, str]:
-    """What the variants have in common of which the fastest is sought."""
-    return row.device, row.role, row.problem, row.cache
-
-
-def _most_contexts(rows: Sequence[Row]) -> dict[tuple[str, str, str, str], int]:
-    """The contexts of the variant that had the most, by what it stands beside."""
-    most: dict[tuple[str, str, str, str], int] = {}
+def _given_up(rows: Sequence[Row]) -> set[int]:
+    """The numbers of the rows that are not :func:`reports.shares.lasting` beside others of their side."""
+    sides: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
-        if row.status == "ok":
-            most[_beside(row)] = max(most.get(_beside(row), 0), len(row.queue_blocks))
-    return most
+        if row.status == "ok" and row.queue_blocks:
+            sides.setdefault((row.device, row.role, row.problem, row.cache), []).append(row)
+    numbers = {row.number for side in sides.values() for row in side}
+    return numbers - {row.number for side in sides.values() for row in lasting(side)}
 
 
 def _opening_seconds(rows: Sequence[Row]) -> dict[str, float]:

@@ -95,6 +95,7 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
     :class:`Section` has them. ``band``: the equivalence band of the verdicts.
     """
     found = comparisons(table, band)
+    controls = controls_of(run, band)
     used = set(table["device"])
     there = {f"{backend}:{index}": d for (backend, index), d in device_table(run.environment).items()}
     ratios = [_ratios(f"{name}-pairs{number}", comparison) for number, comparison in enumerate(found)]
@@ -113,7 +114,7 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
             physical: _software(run, [there[key] for key in rows["device"].drop_duplicates() if key in there])
             for physical, rows in [("", table), *table.groupby("physical", sort=False)]
         },
-        headlines=headlines(table, found, controls_of(run, band)),
+        headlines=headlines(table, found, controls),
         main=main,
         others=[each for each in ratios if each not in main.values()],
         picks=pick_table(picked),
@@ -122,7 +123,7 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
         clocks=agreement_table(by_clock),
         clock_means=mean_table(by_clock),
         launching=launch_table(table),
-        controls=control_table(run, band),
+        controls=control_table(controls),
         steps=[_steps(climb) for climb in climbed],
         worth=steps_table(climbed),
         bandwidth=_bandwidth(name, table, memory_rates(run.environment)),

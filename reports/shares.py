@@ -71,9 +71,9 @@ def _beside(limit: Row, row: Row) -> Row:
 
 
 def lasting(candidates: Sequence[Row]) -> list[Row]:
-    """The candidates for a limit that more than half as many contexts measured as the one that most did. The
-    others were given up, and may look faster than they are: the fewer the contexts, the more of the fastest
-    time is luck.
+    """The candidates, for a limit or a side's fastest, that more than half as many contexts measured as the
+    one that most did. The others were given up, and may look faster than they are: the fewer the contexts,
+    the more of the fastest time is luck.
     """
     most = max(len(limit.queue_blocks) for limit in candidates)
     return [limit for limit in candidates if 2 * len(limit.queue_blocks) > most]

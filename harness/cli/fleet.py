@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from harness.cli import options, render
+from harness.cli import conclusion, options
 from harness.cli.mistakes import MistakeError, user_input
 from harness.cli.runs import loaded
 from harness.cli.terminal import complain, console
@@ -74,7 +74,7 @@ def run_fleet(
     except (FleetError, RunFileUnusable) as error:
         raise MistakeError(str(error)) from error
     failed = [run for run in runs if run.state == "failed"]
-    is_right = render.conclude_fleet([loaded(path, is_own=True) for path in paths], report, band, as_json)
+    is_right = conclusion.conclude_fleet([loaded(path, is_own=True) for path in paths], report, band, as_json)
     for run in failed:
         complain(f"error: {run.unit.label}: {run.entry.reason}")
     if failed:

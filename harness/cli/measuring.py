@@ -78,7 +78,7 @@ def run(
     float32 --shape 3000x2000, or harness run --laplace four --image photo.jpg. Of a backend that has a GPU,
     processors are measured only if --device names them.
     """
-    from harness.cli import render
+    from harness.cli import conclusion, render
     from harness.cli.progress import measure
     from harness.cli.runs import try_folder
     from harness.cli.terminal import complain
@@ -146,7 +146,7 @@ def run(
     with user_input():
         try_folder(report)
     measured = measure(plan, path, resuming=resume is not None)
-    if not render.conclude(measured, report, band, as_json):
+    if not conclusion.conclude(measured, report, band, as_json):
         raise typer.Exit(FAILURE)
 
 

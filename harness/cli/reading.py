@@ -36,7 +36,7 @@ def report(
 
     With --study the figures and tables of a published study are redone from all of the runs together.
     """
-    from harness.cli.render import report_of
+    from harness.cli.conclusion import report_of
     from harness.cli.runs import loaded, try_folder
     from harness.cli.terminal import say
     from reports.compiled import load as load_compiled

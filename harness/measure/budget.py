@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from harness.results.record import Samples
-from harness.results.stopping import NARROW, is_narrow
+from harness.results.stopping import NARROW, is_narrow, median_ranks
 
 LONG_ENOUGH = 2e-3
 """Seconds that a slope must span, so that the host's jitter of a few microseconds is lost in it."""
@@ -23,8 +23,6 @@ FAR = 0.1
 two contexts differ by less."""
 AMONG = 3
 """Samples whose median one bad one leaves good."""
-MANY = 6
-"""Samples whose median has an interval (:func:`harness.results.stopping.median_ranks`)."""
 PATIENCE = 3
 """Times its seconds that a clock may take whose samples do not agree."""
 BRIEF_SHARE = 0.25
@@ -97,7 +95,7 @@ def is_backed(taken: Sequence[float]) -> bool:
     """Whether most samples are near their median, so that one that was interrupted is not it. Fewer than
     AMONG cannot tell, and of many the interval does.
     """
-    if not AMONG <= len(taken) < MANY:
+    if len(taken) < AMONG or median_ranks(len(taken)):
         return True
     middle = statistics.median(taken)
     return 2 * sum(abs(value - middle) <= FAR * middle for value in taken) > len(taken)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from rich.table import Table
 
+from harness.cli.conclusion import LAST, SPARE
 from harness.cli.progress import Watcher
-from harness.cli.render import LAST, SPARE
 from harness.cli.terminal import console, print_table, show_table
 from harness.problems import Laplace, Problem, Reduction
 from harness.results.record import Case, Record, Samples

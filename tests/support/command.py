@@ -12,6 +12,10 @@ import pytest
 from skimage.io import imsave
 
 from harness.cli import app
+from harness.results.record import Record, Status
+from harness.results.run_writer import Writer
+from harness.runner import session
+from harness.runner.plan import RunPlan
 
 SUITE = """
 title = "a tiny one"
@@ -98,3 +102,13 @@ def _search_path() -> str:
     """PYTHONPATH with the checkout first, and whatever was on it: packages may be found there alone."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     return os.pathsep.join(filter(None, paths))
+
+
+def unmeasured(monkeypatch: pytest.MonkeyPatch, status: Status = "skipped") -> None:
+    """Has runs write a record of that status for each case, and measure none."""
+
+    def run_cases(plan: RunPlan, writer: Writer, *_: object) -> None:
+        for case in plan.cases:
+            writer.write(Record(case, status, "for speed"))
+
+    monkeypatch.setattr(session, "run_cases", run_cases)

@@ -9,7 +9,7 @@ from statistics import median
 
 from harness.results.statistics import scatter_of
 from harness.runner.session import self_tests_of
-from reports.controls import control_table
+from reports.controls import control_table, controls_of
 from reports.ratios import BEST_LIBRARY as BEST
 from reports.ratios import comparisons
 from reports.repeatability import Repeated
@@ -78,7 +78,7 @@ def by_halves() -> tuple[int, ...]:
 
 def controls() -> tuple[str, ...]:
     """A case against itself: the ratio of both sides, and the interval of each."""
-    lines = [[cell.text for cell in line.cells] for line in control_table(run_of(MAIN)).lines]
+    lines = [[cell.text for cell in line.cells] for line in control_table(controls_of(run_of(MAIN))).lines]
     opencl, cuda = (line for line in lines if line[0].startswith("A/A") and line[1].startswith(tuple(OWN)))
     assert opencl[5] == cuda[5]
     return opencl[5], opencl[6], cuda[6]

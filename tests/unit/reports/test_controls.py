@@ -34,7 +34,7 @@ def empty(*seconds: float, first: int = 0) -> Record:
 
 
 def lines(*records: Record) -> list[list[str]]:
-    return [[cell.text for cell in line.cells] for line in control_table(run_of(*records)).lines]
+    return [[cell.text for cell in line.cells] for line in control_table(controls_of(run_of(*records))).lines]
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "same"), (0.5, "slower"), (2.0, "faster")])
@@ -78,7 +78,7 @@ def test_one_context_a_side_tells_nothing_and_says_why() -> None:
     case, twin = (with_blocks(reduction(each), each) for each in (1e-6, 2e-6))
     twin = replace(twin, case=replace(twin.case, role="control"))
     run = run_of(case, twin)
-    (line,) = control_table(run).lines
+    (line,) = control_table(controls_of(run)).lines
     assert line.cells[5].text == "2.00"
     assert (line.cells[7].text, line.cells[7].chip, line.cells[7].title) == (
         "ambiguous†",
