@@ -38,6 +38,9 @@ _CHANNELS = {
     "float16": cl.channel_type.HALF_FLOAT,
     "float32": cl.channel_type.FLOAT,
 }
+_FILLED_AT_ONCE = 2**30
+"""Bytes, a multiple of every pattern: NVIDIA's OpenCL does not return from a fill of 2^31."""
+
 _TIMED = LaunchVariant(events="profiled")
 """How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
 
@@ -214,7 +217,10 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
 
     def _fill(self, handle: cl.Buffer, nbytes: int, pattern: bytes) -> None:
         with typed_errors(f"filling {nbytes} bytes", allocating=True):
-            cl.enqueue_fill_buffer(self._queue, handle, np.frombuffer(pattern, np.uint8), 0, nbytes)
+            values = np.frombuffer(pattern, np.uint8)
+            for start in range(0, nbytes, _FILLED_AT_ONCE):
+                some = min(_FILLED_AT_ONCE, nbytes - start)
+                cl.enqueue_fill_buffer(self._queue, handle, values, start, some)
 
     def _download(self, handle: cl.Buffer, host: Array) -> None:
         with typed_errors("fetching the result"):

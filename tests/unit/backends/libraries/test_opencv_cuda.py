@@ -133,6 +133,15 @@ def test_the_values_of_an_answer_come_in_one_copy(backend: Backend, op: str) -> 
     assert called.count("cuMemcpyDtoHAsync") == 1
 
 
+@pytest.mark.parametrize("op", ["min", "max", "minmax", "sum", "count_nonzero"])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_infinities_alone_may_be_answered_with_a_finite_extreme(
+    backend: Backend, op: str, dtype: str
+) -> None:
+    may = op in ("min", "max", "minmax") and dtype == "float32"
+    assert ("infinity" in backend.known_deviations(Reduction(op, dtype, (3,)))) == may
+
+
 def test_one_row_is_folded(backend: Backend, functions: FakeOpenCv) -> None:
     for shape in ((2560 * 2560,), (40, 50), (1009,)):
         backend.reduce("sum", np.ones(shape, np.uint8))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -110,6 +110,29 @@ def test_reserved_memory_is_written_by_the_device(monkeypatch: pytest.MonkeyPatc
         cl.enqueue_copy(backend._queue, found, kept.handle)
     assert kept.nbytes == 4096
     assert not found.any()
+
+
+@pytest.mark.parametrize("nbytes", [4, 16, 20, 32, 4000])
+def test_much_memory_is_filled_in_pieces(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
+    monkeypatch.setattr(opencl_backend, "_FILLED_AT_ONCE", 16)
+    sizes = []
+    fill = cl.enqueue_fill_buffer
+
+    def noted(queue: cl.CommandQueue, *where: Any) -> None:
+        sizes.append(where[-1])
+        fill(queue, *where)
+
+    monkeypatch.setattr(cl, "enqueue_fill_buffer", noted)
+    pattern = np.arange(4, dtype=np.uint8)
+    with open_backend("opencl") as backend:
+        assert isinstance(backend, OpenClBackend)
+        handle = backend._allocate(nbytes)
+        backend._fill(handle, nbytes, pattern.tobytes())
+        found = np.zeros(nbytes, np.uint8)
+        cl.enqueue_copy(backend._queue, found, handle)
+    assert (found == np.resize(pattern, nbytes)).all()
+    assert max(sizes) <= 16
+    assert sum(sizes) == nbytes
 
 
 def test_a_problem_is_right_in_each_context(built: list[str]) -> None:
