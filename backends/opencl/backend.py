@@ -38,8 +38,10 @@ _CHANNELS = {
     "float16": cl.channel_type.HALF_FLOAT,
     "float32": cl.channel_type.FLOAT,
 }
-_FILLED_AT_ONCE = 2**30
-"""Bytes, a multiple of every pattern: NVIDIA's OpenCL does not return from a fill of 2^31."""
+_MOST_FILLED = 2**30
+"""Bytes, a multiple of every pattern, that one fill is trusted with; what follows is a copy of them. NVIDIA's
+OpenCL does not return from a fill of 2^31 bytes, and one beyond the first 2^32 bytes ends the context.
+"""
 
 _TIMED = LaunchVariant(events="profiled")
 """How the event clock's calls are enqueued: profiling makes every enqueue dearer, so not where others are."""
@@ -217,10 +219,11 @@ class OpenClBackend(OpenClDevice, OwnKernelBackend):
 
     def _fill(self, handle: cl.Buffer, nbytes: int, pattern: bytes) -> None:
         with typed_errors(f"filling {nbytes} bytes", allocating=True):
-            values = np.frombuffer(pattern, np.uint8)
-            for start in range(0, nbytes, _FILLED_AT_ONCE):
-                some = min(_FILLED_AT_ONCE, nbytes - start)
-                cl.enqueue_fill_buffer(self._queue, handle, values, start, some)
+            first = min(_MOST_FILLED, nbytes)
+            cl.enqueue_fill_buffer(self._queue, handle, np.frombuffer(pattern, np.uint8), 0, first)
+            for start in range(first, nbytes, first):
+                some = min(first, nbytes - start)
+                cl.enqueue_copy(self._queue, handle, handle, byte_count=some, dst_offset=start)
 
     def _download(self, handle: cl.Buffer, host: Array) -> None:
         with typed_errors("fetching the result"):

@@ -36,6 +36,7 @@ class Kept(BaseModel):
     suite_content: _Content
     image_sha256: str | None
     kernels_sha256: str
+    nvml: list[dict[str, Any]] | str = ""
     commit: str | None = None
     dirty: bool | None = None
 
@@ -78,6 +79,7 @@ def changes(before: Kept, now: Kept) -> list[str]:
     if before.kernels_sha256 != now.kernels_sha256:
         found.append("the kernels (kernels_cl, kernels_cu) are others now")
     found += differences(before.devices, now.devices)
+    found += _other_cards(before, now)
     left_out = len(found) - _MOST_CHANGES
     return found[:_MOST_CHANGES] + [f"and {left_out} more"] * (left_out > 0)
 
@@ -90,6 +92,25 @@ def notes(before: Kept, now: Kept) -> list[str]:
 
 def _version(of: Kept) -> str:
     return f"commit {of.commit or 'unknown'}{' with changes' if of.dirty else ''}"
+
+
+def _other_cards(before: Kept, now: Kept) -> Iterator[str]:
+    """GPUs of the same name and place that are others by their UUID. Two of a model are not equally fast: a
+    limit found on one is none of the other.
+    """
+    one, other = _cards(before), _cards(now)
+    for place, uuid in one.items():
+        if uuid != other.get(place, uuid):
+            yield f"the GPU at {place} was {uuid}, now {other[place]}"
+
+
+def _cards(of: Kept) -> dict[str, str]:
+    """The UUIDs of the GPUs that a run has measured, by their places, as far as NVML tells."""
+    if isinstance(of.nvml, str):
+        return {}
+    measured = {str(device.get("physical")) for device in of.devices}
+    cards = {str(card.get("physical")): str(card.get("uuid")) for card in of.nvml}
+    return {place: uuid for place, uuid in cards.items() if place in measured and uuid.startswith("GPU-")}
 
 
 def _suite_changes(before: str, now: str) -> Iterator[str]:

@@ -161,6 +161,28 @@ def test_devices_of_backends_that_are_not_asked_for_may_change(harness: Harness)
     assert harness("run", "--resume", path).code == 0
 
 
+@pytest.mark.parametrize(
+    ("place", "was", "now", "refused"),
+    [
+        ("cpu", "GPU-a", "GPU-b", True),
+        ("cpu", "GPU-a", "GPU-a", False),
+        ("0000:01:00.0", "GPU-a", "GPU-b", False),
+        ("cpu", "not available: Unknown Error", "GPU-b", False),
+    ],
+)
+def test_resume_on_another_gpu_of_the_same_name_is_refused(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, place: str, was: str, now: str, refused: bool
+) -> None:
+    """That of the measured device, which is NumPy's here."""
+    path = _killed(harness)
+    _edited(path, lambda kept: kept.update(nvml=[{"physical": place, "uuid": was}]))
+    monkeypatch.setattr(environment, "nvml", lambda: [{"physical": place, "uuid": now}])
+    if refused:
+        assert "the GPU at cpu was GPU-a, now GPU-b" in _refused(harness, path)
+    else:
+        assert harness("run", "--resume", path).code == 0
+
+
 def test_resume_with_other_kernels_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _killed(harness)
     monkeypatch.setattr(environment, "kernels_hash", lambda: "0" * 64)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from backends import available, open_backend
 from backends.errors import BuildError
+from harness.devices import Array
 from harness.problems import Reduction
 
 if TYPE_CHECKING:
@@ -113,14 +114,14 @@ def test_reserved_memory_is_written_by_the_device(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("nbytes", [4, 16, 20, 32, 4000])
-def test_much_memory_is_filled_in_pieces(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
-    monkeypatch.setattr(opencl_backend, "_FILLED_AT_ONCE", 16)
-    sizes = []
+def test_little_memory_is_filled_and_copied_to_the_rest(monkeypatch: pytest.MonkeyPatch, nbytes: int) -> None:
+    monkeypatch.setattr(opencl_backend, "_MOST_FILLED", 16)
+    fills = []
     fill = cl.enqueue_fill_buffer
 
-    def noted(queue: cl.CommandQueue, *where: Any) -> None:
-        sizes.append(where[-1])
-        fill(queue, *where)
+    def noted(queue: cl.CommandQueue, handle: cl.Buffer, pattern: Array, offset: int, size: int) -> None:
+        fills.append((offset, size))
+        fill(queue, handle, pattern, offset, size)
 
     monkeypatch.setattr(cl, "enqueue_fill_buffer", noted)
     pattern = np.arange(4, dtype=np.uint8)
@@ -131,8 +132,7 @@ def test_much_memory_is_filled_in_pieces(monkeypatch: pytest.MonkeyPatch, nbytes
         found = np.zeros(nbytes, np.uint8)
         cl.enqueue_copy(backend._queue, found, handle)
     assert (found == np.resize(pattern, nbytes)).all()
-    assert max(sizes) <= 16
-    assert sum(sizes) == nbytes
+    assert fills == [(0, min(nbytes, 16))]
 
 
 def test_a_problem_is_right_in_each_context(built: list[str]) -> None:
