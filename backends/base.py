@@ -118,12 +118,14 @@ class Gate:
     """Work enqueued after a gate was set waits behind it; to be submitted, and then opened.
 
     :attr:`submit` hands everything enqueued so far to the device, and waits for a gate that opens by the
-    clock; nothing starts before it ends. Read the clock then. :attr:`open` lets everything start that has
-    not. ``submit`` raises GateExpired where the gate may have opened before all was enqueued.
+    clock; nothing starts before that. :attr:`open` lets everything start that has not. ``submit`` raises
+    GateExpired where the gate may have opened before all was enqueued. :attr:`opens` is when a gate opens by
+    the clock, in the seconds of ``time.perf_counter``; None where ``open`` is what opens it.
     """
 
     submit: Callable[[], None] = lambda: None
     open: Callable[[], None] = lambda: None
+    opens: float | None = None
 
 
 class Backend(Closing, ABC):

@@ -51,7 +51,8 @@ def timed_gate(
     The kernel cannot start before it is enqueued, so that what the host has enqueued by the end of the time,
     on its own clock, is there in time. :attr:`Gate.submit` raises GateExpired where enqueueing has taken
     longer, and else waits for the end, counted from when the kernel had been submitted: that is nearest to
-    its start, and what enqueueing it takes differs by microseconds from time to time.
+    its start, and what enqueueing it takes differs by microseconds from time to time. That end,
+    :attr:`Gate.opens`, is when the calls start: a host that sleeps too long, or loses its core, sees it late.
 
     Args:
         spin: enqueues the kernel.
@@ -62,7 +63,7 @@ def timed_gate(
     before = timer()
     spin(np.uint64(seconds * 1e9))
     submit()
-    submitted = timer()
+    opens = timer() + seconds
 
     def wait() -> None:
         submit()
@@ -72,10 +73,10 @@ def timed_gate(
                 f"enqueueing took {taken * 1e3:.3g} ms, and the gate holds for {seconds * 1e3:.3g} ms: "
                 "what is timed behind it is void; hold it for longer, or enqueue less"
             )
-        left = submitted + seconds - timer()
+        left = opens - timer()
         if left > 2 * _WAKING_UP:
             sleep(left - _WAKING_UP)
-        while timer() - submitted < seconds:
+        while timer() < opens:
             pass
 
-    return Gate(submit=wait)
+    return Gate(submit=wait, opens=opens)

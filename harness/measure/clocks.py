@@ -118,7 +118,8 @@ class Queue:
         with _no_garbage_collection():
             gate = self._enqueued_behind_gate(calls) if self._gated else None
             if gate:
-                start = self._timer()
+                # Not when this thread saw it open: it may have lost its core meanwhile.
+                start = self._timer() if gate.opens is None else gate.opens
                 gate.open()
             else:
                 self._ungate()

@@ -62,8 +62,21 @@ def test_the_time_counts_from_when_the_kernel_was_submitted() -> None:
         host.now += delay
 
     began = host.now
-    timed_gate(spin, 3e-4, timer=host._time, sleep=host._sleep).submit()
+    gate = timed_gate(spin, 3e-4, timer=host._time, sleep=host._sleep)
+    assert gate.opens == pytest.approx(began + delay + 3e-4, abs=5e-6)
+    gate.submit()
     assert began + delay + 3e-4 < host.now < began + delay + 3e-4 + 1e-5
+
+
+def test_a_host_that_sleeps_too_long_knows_when_the_gate_opened() -> None:
+    host = Host()
+    began = host.now
+    gate = timed_gate(
+        lambda _: None, 0.05, timer=host._time, sleep=lambda seconds: host._sleep(seconds + 7e-3)
+    )
+    gate.submit()
+    assert host.now > began + 0.055
+    assert gate.opens == pytest.approx(began + 0.05, abs=5e-6)
 
 
 @pytest.mark.parametrize(("share", "late"), [(LATEST - 0.01, False), (LATEST + 0.01, True), (3.0, True)])

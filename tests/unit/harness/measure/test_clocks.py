@@ -300,6 +300,31 @@ def test_an_error_behind_the_gate_opens_it(monkeypatch: pytest.MonkeyPatch) -> N
     backend.synchronize()
 
 
+@pytest.mark.parametrize("late", [0.0, 5e-6, 80e-6])
+def test_a_gate_that_opens_by_the_clock_counts_from_then_even_if_the_host_wakes_up_late(
+    monkeypatch: pytest.MonkeyPatch, late: float
+) -> None:
+    backend = FakeBackend(FakeClock(call=1e-6))
+    clock = backend.clock
+    real = backend.gate
+
+    def gate(prepared: Prepared, seconds: float) -> Gate:
+        inner = real(prepared, seconds)
+        assert inner is not None
+        opens = clock.time() + seconds
+
+        def submit() -> None:
+            inner.submit()
+            inner.open()
+            clock.wait(clock.time() + late)
+
+        return Gate(submit, opens=opens)
+
+    monkeypatch.setattr(backend, "gate", gate)
+    queue = Queue(backend, rotation_on(backend), clock.time)
+    assert queue.batch(100) == pytest.approx(100e-6 + clock.fixed)
+
+
 def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
     def both() -> None:
         first()
