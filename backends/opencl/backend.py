@@ -40,7 +40,7 @@ _CHANNELS = {
 }
 _MOST_FILLED = 2**30
 """Bytes, a multiple of every pattern, that one fill is trusted with; what follows is a copy of them. NVIDIA's
-OpenCL does not return from a fill of 2^31 bytes, and one beyond the first 2^32 bytes ends the context.
+OpenCL does not end a fill of 2^31 bytes, and loses its context where more are filled by pieces.
 """
 
 _TIMED = LaunchVariant(events="profiled")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 
+import numpy as np
+
+from harness.results.record import Case
 from tests.support.figures import MAIN, RESULTS, Figure
 from tests.support.figures.h100 import H100, RUN
-from tests.support.recorded import FOLDER, OWN, ends, table, where
+from tests.support.recorded import FOLDER, OWN, ends, run_of, table, where
 
 FORMER = "h100-quick-before"
 """Of the H100, whose OpenCL events are without a head start."""
@@ -42,7 +46,25 @@ def empties() -> list[float]:
     return [end for times in zip(*found, strict=True) for end in ends([float(time) for time in times])]
 
 
+def off_their_median() -> list[int]:
+    """The samples of the queue clock in the main run, where a case has three or more; how many of them are
+    shorter by a fifth than their case's median, and how many longer by a quarter.
+    """
+    found: defaultdict[Case, list[float]] = defaultdict(list)
+    for record in run_of(MAIN).records:
+        if record.status == "ok" and "queue" in record.clocks:
+            found[record.case] += record.clocks["queue"].seconds
+    shares = np.concatenate([np.array(each) / np.median(each) for each in found.values() if len(each) > 2])
+    return [len(shares), int((shares < 0.8).sum()), int((shares > 1.25).sum())]
+
+
 SENTENCES: list[Figure] = [
+    (
+        "docs/recorded-runs.md",
+        "Of the {} samples of h200-quick {} are shorter by a fifth than the median of their case, {} longer "
+        "by a quarter;",
+        off_their_median,
+    ),
     (
         RESULTS,
         "OpenCL's of minmax of int32 at 2560x2560 is {:.1f} us, where the queue clock says {:.2f}.",

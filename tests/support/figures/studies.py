@@ -194,7 +194,7 @@ ROWS: list[Figure] = [
             *ambiguous("h200-yan2011"),
             *(all_same(name) for name in ("h200-pcl", "h200-modern")),
             *(count for name in ("dialects", "jia2012", "libraries") for count in ambiguous(f"h200-{name}")),
-            {4: "four"}[contexts("h200-libraries")[1]],
+            {3: "three"}[contexts("h200-libraries")[1]],
             *ambiguous(SUB_GROUPS),
         ],
     ),
