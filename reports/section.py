@@ -154,8 +154,15 @@ def _software(run: Run, devices: Sequence[Mapping[str, Any]]) -> str:
     # Fewer digits tell a commit; the run file has them all.
     commit = (about.get("commit") or "")[:12]
     source = f"commit {commit}{', changed' * bool(about.get('dirty'))}" if commit else ""
-    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), source)
+    resumed = [_resumed(each, about.get("commit")) for each in run.resumed]
+    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), source, *resumed)
     return " · ".join(filter(None, parts))
+
+
+def _resumed(went_on: Mapping[str, Any], begun_at: Any) -> str:
+    """When a run went on, and at which commit where that is another one than that of its beginning."""
+    day, commit = str(went_on.get("started") or "").partition("T")[0], str(went_on.get("commit") or "")
+    return f"resumed {day}{f' at commit {commit[:12]}' * (commit not in ('', begun_at))}".strip()
 
 
 def _time(run: Run) -> str:

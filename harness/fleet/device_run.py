@@ -88,6 +88,8 @@ class DeviceRun:
             return self._write(Record.from_json(json.loads(message["record"])))
         elif "image" in message:
             self._open.write_image(json.loads(message["image"]))
+        elif "resumed" in message:
+            self._open.write_resumed(json.loads(message["resumed"]))
         elif "seconds" in message:
             self._open.write_end(message["seconds"])
         elif "ended" in message:

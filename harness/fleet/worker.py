@@ -139,6 +139,10 @@ class Stream:
         """Sends a picture."""
         self._say(image=strict_json(image))
 
+    def write_resumed(self, resumed: Mapping[str, Any]) -> None:
+        """Sends when and with what the run goes on."""
+        self._say(resumed=strict_json(resumed))
+
     def write_end(self, seconds: float | None) -> None:
         """Sends that the run has come to its end."""
         self.check()

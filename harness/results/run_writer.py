@@ -31,6 +31,9 @@ class Writer(Protocol):
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Takes a picture."""
 
+    def write_resumed(self, resumed: Mapping[str, Any]) -> None:
+        """Takes note of when and with what the run goes on."""
+
     def write_end(self, seconds: float | None) -> None:
         """Takes note that the run has come to its end, and how long it took where that is known."""
 
@@ -124,6 +127,10 @@ class RunWriter(Closing):
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Appends a picture: title, backend, device, caption, png (base64)."""
         self._append({**image, "type": "image"})
+
+    def write_resumed(self, resumed: Mapping[str, Any]) -> None:
+        """Appends when and with what the run goes on: started, commit, dirty, host, packages."""
+        self._append({**resumed, "type": "resumed"})
 
     def write_end(self, seconds: float | None) -> None:
         """Appends that the run has come to its end."""

@@ -1,7 +1,7 @@
 """A run: the records of one invocation, in one file of JSON lines, read back whole.
 
-First line the environment, then one line a record or picture (:mod:`harness.results.run_writer`). The last
-line says that the run came to its end.
+First line the environment, then one line a record or picture (:mod:`harness.results.run_writer`), and one
+wherever the run was resumed. The last line says that the run came to its end.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Run:
 
     ``records`` has one a case, merged from those of its blocks, which are in ``trials`` as the file
     has them. ``images`` are the lines of type ``image``: title, backend, device, caption, png (base64).
+    ``resumed`` are those of type ``resumed``: when the run went on, at which commit, with which packages.
     ``is_whole``: whether the run came to its end, None where the file does not say. ``seconds``: how long it
     took; None where that is not known, as of a run that was resumed. ``is_benchmarks``: whether it was read
     from pytest-benchmark's JSON, which has neither what was skipped nor the processes.
@@ -40,6 +41,7 @@ class Run:
     is_whole: bool | None = None
     seconds: float | None = None
     is_benchmarks: bool = False
+    resumed: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def lacks(self) -> list[str]:
@@ -98,6 +100,7 @@ def run_of(path: Path, data: bytes) -> Run:
     environment = environment_of(f"{path}, line 1", first)
     records: list[Record] = []
     images: list[dict[str, Any]] = []
+    resumed: list[dict[str, Any]] = []
     end: dict[str, Any] | None = None
     for number, line in enumerate(lines, 2):
         where = f"{path}, line {number}"
@@ -109,6 +112,8 @@ def run_of(path: Path, data: bytes) -> Run:
             records.append(found)
         elif line["type"] == "end":
             end = found
+        elif line["type"] == "resumed":
+            resumed.append(found)
         elif line["type"] == "environment":
             raise ValueError(
                 f"{where}: a second run begins here; give each run its own file: a report takes several"
@@ -116,7 +121,8 @@ def run_of(path: Path, data: bytes) -> Run:
         else:
             images.append(found)
     is_whole = end is not None if environment["format"] > 1 else None
-    return Run(environment, merged(records), images, path, records, is_whole, (end or {}).get("seconds"))
+    seconds = (end or {}).get("seconds")
+    return Run(environment, merged(records), images, path, records, is_whole, seconds, resumed=resumed)
 
 
 def first_line(path: Path) -> dict[str, Any] | None:

@@ -99,6 +99,14 @@ class _Environment(_Line):
     fleet: _Fleet | None = None
 
 
+class _Resumed(_Line):
+    started: str | None = None
+    commit: str | None = None
+    dirty: bool | None = None
+    host: _Host | None = None
+    packages: dict[str, str] | None = None
+
+
 class _Image(_Line):
     title: str = ""
     backend: Name = ""
@@ -128,7 +136,12 @@ class _Benchmarks(_Line):
     benchmarks: Annotated[list[_Benchmark], FailFast()]
 
 
-_MODELS: dict[str, type[BaseModel]] = {"environment": _Environment, "image": _Image, "end": _End}
+_MODELS: dict[str, type[BaseModel]] = {
+    "environment": _Environment,
+    "resumed": _Resumed,
+    "image": _Image,
+    "end": _End,
+}
 
 
 def check_request(asked: Mapping[str, Any]) -> None:

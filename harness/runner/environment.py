@@ -64,6 +64,16 @@ def describe(
     }
 
 
+def describe_resumed() -> dict[str, Any]:
+    """What may have changed on the same machine when a run goes on, as plain data."""
+    return {
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": _host(),
+        "packages": packages(),
+        **commit(),
+    }
+
+
 def _host() -> dict[str, Any]:
     import psutil
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from backends import REGISTRY
 from harness.explain import mistakes
 from harness.runner.environment import differences
 
@@ -37,6 +38,7 @@ class Kept(BaseModel):
     image_sha256: str | None
     kernels_sha256: str
     nvml: list[dict[str, Any]] | str = ""
+    packages: dict[str, str] = {}
     commit: str | None = None
     dirty: bool | None = None
 
@@ -80,6 +82,8 @@ def changes(before: Kept, now: Kept) -> list[str]:
         found.append("the kernels (kernels_cl, kernels_cu) are others now")
     found += differences(before.devices, now.devices)
     found += _other_cards(before, now)
+    if before.packages:
+        found += _between(_measured_packages(before), _measured_packages(now))
     left_out = len(found) - _MOST_CHANGES
     return found[:_MOST_CHANGES] + [f"and {left_out} more"] * (left_out > 0)
 
@@ -111,6 +115,21 @@ def _cards(of: Kept) -> dict[str, str]:
     measured = {str(device.get("physical")) for device in of.devices}
     cards = {str(card.get("physical")): str(card.get("uuid")) for card in of.nvml}
     return {place: uuid for place, uuid in cards.items() if place in measured and uuid.startswith("GPU-")}
+
+
+def _measured_packages(of: Kept) -> dict[str, str]:
+    """The versions of the packages that the run's backends are made of."""
+    names = [name for device in of.devices for name in _packages_of(str(device.get("backend")))]
+    made_of = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+    return {
+        name: version
+        for name, version in of.packages.items()
+        if name in names or (made_of and name.lower().startswith(made_of))
+    }
+
+
+def _packages_of(backend: str) -> Sequence[str]:
+    return REGISTRY[backend].packages if backend in REGISTRY else ()
 
 
 def _suite_changes(before: str, now: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,32 @@ def test_resume_at_another_commit_is_told(harness: Harness, monkeypatch: pytest.
     assert shown.code == 0
     assert f"note: begun at commit {begun}" in shown.err
     assert f"goes on at commit {'f' * 40} with changes; the kernels are the same" in shown.err
+
+
+def test_resume_with_another_version_of_a_library_is_refused(harness: Harness) -> None:
+    path = _killed(harness)
+    _edited(path, lambda kept: kept["packages"].update(numpy="0.1", pillow="0.2"))
+    refused = _refused(harness, path)
+    assert f"numpy was 0.1, now {version('numpy')}" in refused
+    assert "pillow" not in refused
+
+
+def test_a_run_says_when_it_went_on(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _killed(harness)
+    assert load_run(path).resumed == []
+    monkeypatch.setattr(environment, "commit", lambda: {"commit": "f" * 40, "dirty": True})
+    assert harness("run", "--resume", path, "--report", "page").code == 0
+    (resumed,) = load_run(path).resumed
+    assert (resumed["commit"], resumed["dirty"]) == ("f" * 40, True)
+    assert resumed["packages"]["numpy"] == version("numpy")
+    assert resumed["started"] >= load_run(path).environment["started"]
+    assert f"resumed {resumed['started'][:10]} at commit {'f' * 12}" in Path("page/my.html").read_text(
+        "utf-8"
+    )
+    kinds = [json.loads(line)["type"] for line in path.read_text(encoding="utf-8").splitlines()]
+    assert kinds == ["environment", "record", "resumed", "record", "end"]
+    assert harness("run", "--resume", path).code == 0
+    assert len(load_run(path).resumed) == 1, "nothing was left to do"
 
 
 def test_records_that_the_suite_does_not_ask_for_are_not_mixed_with(harness: Harness) -> None:
