@@ -27,7 +27,7 @@ RUNS: dict[str, Callable[[], Run]] = {
     "gpu": gpu_run,
     "cpu": cpu_run,
     "ladders": lambda: recorded("h200-yan2011"),
-    "processor": lambda: recorded("cpu-jia2012"),
+    "processor": lambda: recorded("cpu-zen4-jia2012"),
     "many types": lambda: recorded("cpu-filters"),
 }
 
@@ -162,7 +162,7 @@ def text_of_study(name: str, study: str) -> str:
     [
         ("h200-yan2011", "yan2011", DESK),
         ("h200-yan2011", "yan2011", TELEPHONE),
-        ("cpu-jia2012", "jia2012", DESK),
+        ("cpu-zen4-jia2012", "jia2012", DESK),
     ],
 )
 def test_no_text_of_a_studys_charts_is_cut_or_hidden(
