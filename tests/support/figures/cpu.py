@@ -144,10 +144,14 @@ def stores(kinds: Sequence[str], in_step: bool | None = None, run: str = STORES)
 
 
 def ahead_on_the_zen4() -> list[float]:
-    """Cells in which NumPy is ahead, and OpenCV, and by how much at most; none of the verdicts is decided."""
+    """Cells in which NumPy is ahead, and OpenCV, and by how much at most: in one that is decided."""
     found = [ahead(library, "cpu-zen4-libraries") for library in ("numpy", "opencv")]
-    assert {verdict for rows in found for verdict in rows["verdict"]} == {"ambiguous"}
-    return [*map(len, found), max(float(rows["by"].max()) for rows in found)]
+    decided = [where(rows, not_verdict="ambiguous") for rows in found]
+    assert all(list(rows["problem"]) == ["sum float64 4096x4096"] for rows in decided)
+    assert {verdict for rows in decided for verdict in rows["verdict"]} == {"slower"}
+    most = [float(rows["by"].max()) for rows in (*found, *decided)]
+    assert most[:2] == most[2:]
+    return [*map(len, found), max(most)]
 
 
 def forms_in_step() -> list[float]:
@@ -289,7 +293,8 @@ SENTENCES: list[Figure] = [
     ),
     (
         CPU,
-        "NumPy is ahead in {} and OpenCV in {}, by at most {:.2f} times, each *ambiguous*.",
+        "NumPy is ahead in {} and OpenCV in {}, by at most {:.2f} times: in the sum of float64 at 4096x4096, "
+        "which is *slower* in ours, the others *ambiguous*.",
         ahead_on_the_zen4,
     ),
     (
