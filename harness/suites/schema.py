@@ -225,12 +225,13 @@ _GPU_SWEEP = Sweep(
 """Chosen by sweeps of more (reports/examples, h100-sweep-copies, h100-sweep-reads, h200-sweep-copies)."""
 _CPU_SWEEP = Sweep(
     vector_width=[16],
-    loads_in_flight=[1, 4],
+    loads_in_flight=[1, 4, 8],
     stride=["local"],
-    groups=[2, 4],
+    groups=[4, 16],
     group_size=[1],
     cache_hint=["none", "streaming"],
 )
+"""Chosen by a sweep of more (reports/examples, cpu-zen4-sweep-limits)."""
 
 
 def _completed_by(sweep: Sweep) -> BeforeValidator:
