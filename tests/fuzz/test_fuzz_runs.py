@@ -91,7 +91,9 @@ def run_lines() -> list[Line]:
     )
     picture = {"type": "image", "title": "t", "backend": "opencl", "device": "opencl:0", "caption": "c",
                "png": png("original")}  # fmt: skip
-    return [machine, *(whole(each).to_json() for each in records), picture]
+    resumed = {"type": "resumed", "started": "2026-11-29T18:26:11+00:00", "commit": "f" * 40, "dirty": False,
+               "host": {"cpu": "EPYC", "cores": 2}, "packages": {"numpy": "2.4"}}  # fmt: skip
+    return [machine, *(whole(each).to_json() for each in records), resumed, picture]
 
 
 def whole(original: Record) -> Record:
@@ -273,7 +275,7 @@ def test_mutants_are_refused_or_read(name: str, kind: str, tmp_path: Path) -> No
 
 
 def test_mutants_of_a_benchmark_file_are_refused_or_read(tmp_path: Path) -> None:
-    machine, *records = (line for line in bases()["synthetic"] if line["type"] != "image")
+    machine, *records = (line for line in bases()["synthetic"] if line["type"] in ("environment", "record"))
     benchmarks = [{"name": "x", "stats": {}, "extra_info": {"record": line}} for line in records]
     document = {"machine_info": {"node": "x", "harness": machine}, "benchmarks": benchmarks, "version": "5"}
     base = load_run(write(tmp_path / "base.jsonl", bases()["synthetic"]))
