@@ -151,23 +151,31 @@ def _software(run: Run, devices: Sequence[Mapping[str, Any]]) -> str:
         f"{device.get('platform') or device.get('backend')} {device.get('driver') or ''}".strip()
         for device in devices
     )
-    # Fewer digits tell a commit; the run file has them all.
-    commit = (about.get("commit") or "")[:12]
-    source = f"commit {commit}{', changed' * bool(about.get('dirty'))}" if commit else ""
-    resumed = [_resumed(each, about.get("commit")) for each in run.resumed]
-    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), source, *resumed)
+    resumed = (_resumed(each, about) for each in run.resumed)
+    parts = (", ".join(platforms), f"suite {about.get('suite', '?')}", _time(run), _source(about), *resumed)
     return " · ".join(filter(None, parts))
 
 
-def _resumed(went_on: Mapping[str, Any], begun_at: Any) -> str:
+def _source(about: Mapping[str, Any]) -> str:
+    """The commit of a run, or of a part of it."""
+    # Fewer digits tell a commit; the run file has them all.
+    commit = (about.get("commit") or "")[:12]
+    return f"commit {commit}{', changed' * bool(about.get('dirty'))}" if commit else ""
+
+
+def _resumed(went_on: Mapping[str, Any], begun: Mapping[str, Any]) -> str:
     """When a run went on, and at which commit where that is another one than that of its beginning."""
-    day, commit = str(went_on.get("started") or "").partition("T")[0], str(went_on.get("commit") or "")
-    return f"resumed {day}{f' at commit {commit[:12]}' * (commit not in ('', begun_at))}".strip()
+    source = _source(went_on)
+    return f"resumed {_day(went_on)}{f' at {source}' * (source not in ('', _source(begun)))}"
+
+
+def _day(about: Mapping[str, Any]) -> str:
+    return str(about.get("started") or "at an unrecorded time").partition("T")[0]
 
 
 def _time(run: Run) -> str:
     """The day of a run, and how long it took."""
-    day = str(run.environment.get("started") or "at an unrecorded time").partition("T")[0]
+    day = _day(run.environment)
     return day if run.seconds is None else f"{day}, {duration(run.seconds)}"
 
 

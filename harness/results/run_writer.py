@@ -23,13 +23,17 @@ _log = logging.getLogger(__name__)
 
 
 class Writer(Protocol):
-    """Takes the lines of a run as they are made."""
+    """Takes what is measured, as it is made."""
 
     def write(self, record: Record) -> None:
         """Takes a record."""
 
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Takes a picture."""
+
+
+class RunLines(Writer, Protocol):
+    """Takes all lines of a run behind its first."""
 
     def write_resumed(self, resumed: Mapping[str, Any]) -> None:
         """Takes note of when and with what the run goes on."""

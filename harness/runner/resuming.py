@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -119,17 +120,13 @@ def _cards(of: Kept) -> dict[str, str]:
 
 def _measured_packages(of: Kept) -> dict[str, str]:
     """The versions of the packages that the run's backends are made of."""
-    names = [name for device in of.devices for name in _packages_of(str(device.get("backend")))]
-    made_of = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
+    backends = {str(device.get("backend")) for device in of.devices} & REGISTRY.keys()
+    patterns = [pattern for backend in backends for pattern in REGISTRY[backend].packages]
     return {
         name: version
         for name, version in of.packages.items()
-        if name in names or (made_of and name.lower().startswith(made_of))
+        if any(fnmatch(name.lower(), pattern.lower()) for pattern in patterns)
     }
-
-
-def _packages_of(backend: str) -> Sequence[str]:
-    return REGISTRY[backend].packages if backend in REGISTRY else ()
 
 
 def _suite_changes(before: str, now: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from harness.devices import DeviceInfo
 from harness.measure.pictures import pictures
 from harness.results.record import Record
-from harness.results.run_writer import RunWriter, Writer
+from harness.results.run_writer import RunLines, RunWriter, Writer
 from harness.results.runfile import Run, load_run
 from harness.runner.device_lock import locked
 from harness.runner.environment import describe_resumed
@@ -57,51 +57,42 @@ def resume(plan: RunPlan, path: Path, progress: Callable[[Progress], None]) -> R
 
 def fill(
     plan: RunPlan,
-    writer: Writer,
+    lines: RunLines,
     progress: Callable[[Progress], None],
     watch: Watch,
     begun: Run | None = None,
 ) -> None:
     """Measures a plan whose devices are locked (:func:`alone`), but not what a run that was ``begun`` has."""
     start = time.monotonic()
-    if begun:
-        writer = _Resumed(writer)
+    writer = _Resumed(lines) if begun else lines
     _write_pictures(plan, writer, {str(image.get("title")) for image in begun.images} if begun else ())
     written = run_cases(plan, writer, progress, begun.trials if begun else (), watch.look)
     if begun and begun.is_whole and not written:
         # It ended before, and its end says how long it took.
         return
     # How long a run that was ended before had taken is not known.
-    writer.write_end(None if begun else time.monotonic() - start)
+    lines.write_end(None if begun else time.monotonic() - start)
 
 
 class _Resumed:
     """A writer of a run that goes on: says so before the first line that it adds."""
 
-    def __init__(self, writer: Writer) -> None:
-        self._writer, self._is_told = writer, False
+    def __init__(self, lines: RunLines) -> None:
+        self._lines, self._is_told = lines, False
 
     def write(self, record: Record) -> None:
         """Takes a record."""
         self._tell()
-        self._writer.write(record)
+        self._lines.write(record)
 
     def write_image(self, image: Mapping[str, Any]) -> None:
         """Takes a picture."""
         self._tell()
-        self._writer.write_image(image)
-
-    def write_resumed(self, resumed: Mapping[str, Any]) -> None:
-        """Takes note of when and with what the run goes on."""
-        self._writer.write_resumed(resumed)
-
-    def write_end(self, seconds: float | None) -> None:
-        """Takes note that the run has come to its end."""
-        self._writer.write_end(seconds)
+        self._lines.write_image(image)
 
     def _tell(self) -> None:
         if not self._is_told:
-            self._writer.write_resumed(describe_resumed())
+            self._lines.write_resumed(describe_resumed())
             self._is_told = True
 
 

@@ -281,7 +281,7 @@ SENTENCES: list[Figure] = [
     (
         CPU,
         "takes {:.1f} ms on its first rung, {:.1f} ms with four rows of 16 pixels a work-item and {:.2f} ms "
-        "in the form for processors; from an image it takes {:.0f} ms, as PoCL converts each texel. The form "
+        "in the form for processors; from an image it takes {:.0f} ms. The form "
         "for processors is faster than every library in all {} filters, than OpenCV {:.1f} times with one "
         "channel and {:.1f} times with four.",
         rungs,

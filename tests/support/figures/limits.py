@@ -226,7 +226,7 @@ ROWS: list[Figure] = [
         lambda: (
             *ends(net("h200-8192x8192", not_op="minmaxloc")),
             *ends(ratios("h200-huge")["gross"]),
-            *large_sources()[8:],
+            *same_or_ambiguous(*BILLIONS)[3:],
             *ends(
                 value
                 for run in ("h200-minmaxloc", "h200-8192x8192")
