@@ -23,7 +23,7 @@ _TOLD: dict[KnownDeviation, str] = {
     "nan": "a NaN may be passed over, not propagated",
     "nan_count": "a NaN may not be counted",
     "extreme": "an array of nothing but its type's extreme value is answered with 0",
-    "infinity": "an array of nothing but infinities may be answered with the largest finite number",
+    "infinity": "infinities alone, or a NaN among others, may be answered with the largest finite number",
     "subnormal": "subnormal numbers count as zero",
     "overflow": "more than 65536 neighbours of the type's lowest value may overflow",
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.variants.ladders import LADDERS
-from tests.support.figures import MAIN, RESULTS, Figure
-from tests.support.figures.verdicts import SUB_GROUPS
+from tests.support.figures import LIBRARIES, MAIN, RESULTS, Figure
+from tests.support.figures.verdicts import OTHER_HOST
 from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, run_of, steps, table, where
 
 
@@ -22,7 +22,17 @@ def of_modern() -> list[int | str]:
     """The minutes that modern took, and the most contexts."""
     seconds = run_of("h200-modern").seconds
     assert seconds
-    return [{7: "three and a half"}[round(seconds / 30)], contexts("h200-modern")[1]]
+    return [{5: "five"}[round(seconds / 60)], contexts("h200-modern")[1]]
+
+
+def leads_of_modern() -> list[float]:
+    """In how many cells each library was measured, and CUDA's lead there, in the mean and at least."""
+    found = leads("h200-modern")
+    return [
+        each
+        for name in LIBRARIES
+        for each in (len(where(found, second_backend=name)), *lead("h200-modern", name))
+    ]
 
 
 def climbed(name: str, last: int) -> tuple[float, ...]:
@@ -172,9 +182,9 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "than CUB in all 16 cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in 12 by "
-        "{:.2f} ({:.2f}), than CuPy by {:.2f} ({:.2f}), than PyTorch by {:.2f} ({:.2f})",
-        lambda: [v for name in ("cub", "npp", "cupy", "torch") for v in lead("h200-modern", name)],
+        "than CUB in all {} cells by {:.2f} in the geometric mean (at least {:.2f}), than NPP in {} by "
+        "{:.2f} ({:.2f}), than CuPy in {} by {:.2f} ({:.2f}), than PyTorch in {} by {:.2f} ({:.2f})",
+        leads_of_modern,
     ),
     (
         RESULTS,
@@ -187,15 +197,15 @@ ROWS: list[Figure] = [
     (
         RESULTS,
         "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {}, `dialects` {} of {}; "
-        "`jia2012` {} of {}; `libraries` {} of {}, in {} contexts | met, but missed by `jia2012` and "
-        "`libraries`; with the kernels before `quick` left {} of {}, on a fresh H100",
+        "`jia2012` {} of {}; `libraries` {} of {}, in {} contexts | met, but missed by `quick` by one "
+        "verdict, by `jia2012` and `libraries`; on another host `quick` left {} of {}, on a fresh H100",
         lambda: [
             *ambiguous(MAIN),
             *ambiguous("h200-yan2011"),
             *(all_same(name) for name in ("h200-pcl", "h200-modern")),
             *(count for name in ("dialects", "jia2012", "libraries") for count in ambiguous(f"h200-{name}")),
             {3: "three"}[contexts("h200-libraries")[1]],
-            *ambiguous(SUB_GROUPS),
+            *ambiguous(OTHER_HOST),
         ],
     ),
 ]

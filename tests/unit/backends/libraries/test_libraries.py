@@ -16,7 +16,6 @@ from backends.common.rows import folded
 from backends.cuda import nvrtc
 from backends.cuda.nvidia import NvidiaBackend
 from backends.errors import BackendError, DeviceLost, OutOfDeviceMemory
-from harness.devices import KnownDeviation
 from harness.problems import Laplace, Reduction
 from harness.variants.axes import LibraryVariant
 from tests.support.checks import check_reduction
@@ -116,16 +115,20 @@ def test_an_event_clock_spans_every_launch_of_a_call(backend: Backend, driver: F
     assert driver.called.count("cuEventRecord") == 2
 
 
-def departing(monkeypatch: pytest.MonkeyPatch, deviation: KnownDeviation, answer: Any) -> Backend:
-    """A backend that says that it departs, and gives one answer to everything."""
+LEAST = np.finfo(np.float32).min
+"""Where a reduction begins that goes on from finite numbers."""
+
+
+def departing(monkeypatch: pytest.MonkeyPatch, deviations: str, answer: Any) -> Backend:
+    """A backend that says how it departs, and gives one answer to everything."""
     opened = open_backend("numpy")
-    monkeypatch.setattr(opened, "known_deviations", lambda _: frozenset({deviation}))
+    monkeypatch.setattr(opened, "known_deviations", lambda _: frozenset(deviations.split()))
     monkeypatch.setattr(opened, "reduce", lambda *_: answer)
     return opened
 
 
 @pytest.mark.parametrize(
-    ("deviation", "op", "values", "answer", "is_allowed"),
+    ("deviations", "op", "values", "answer", "is_allowed"),
     [
         ("nan", "min", [3, np.nan, 5], 5, True),
         ("nan", "min", [3, np.nan, 5], np.nan, True),
@@ -134,6 +137,12 @@ def departing(monkeypatch: pytest.MonkeyPatch, deviation: KnownDeviation, answer
         ("nan", "minmax", [3, np.nan, 5], (3, 6), False),
         ("nan", "min", [3, 4, 5], 4, False),
         ("nan", "max", [np.nan, np.nan], 0, True),
+        ("nan", "max", [np.nan, 0], LEAST, False),
+        ("nan infinity", "max", [np.nan, 0], LEAST, True),
+        ("nan infinity", "max", [np.nan, 0], 1, False),
+        ("nan infinity", "max", [3, 0], LEAST, False),
+        ("infinity", "max", [-np.inf, -np.inf], LEAST, True),
+        ("infinity", "max", [-np.inf, 0], LEAST, False),
         ("extreme", "max", [np.inf, np.inf], 0, True),
         ("extreme", "max", [np.inf, np.inf], 1, False),
         ("extreme", "max", [np.inf, 3], 0, False),
@@ -146,7 +155,7 @@ def departing(monkeypatch: pytest.MonkeyPatch, deviation: KnownDeviation, answer
 )
 def test_a_library_that_departs_may_not_answer_anything(
     monkeypatch: pytest.MonkeyPatch,
-    deviation: KnownDeviation,
+    deviations: str,
     op: str,
     values: list[float],
     answer: Any,
@@ -154,7 +163,7 @@ def test_a_library_that_departs_may_not_answer_anything(
 ) -> None:
     kind = int if op == "count_nonzero" else np.float32
     typed = tuple(map(kind, answer)) if isinstance(answer, tuple) else kind(answer)
-    backend = departing(monkeypatch, deviation, typed)
+    backend = departing(monkeypatch, deviations, typed)
     array = np.array(values, np.float32)
     if is_allowed:
         check_reduction(backend, op, array)
