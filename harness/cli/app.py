@@ -15,12 +15,14 @@ import typer
 import harness
 from harness.cli import compiled_view, exporting, machine, measuring, reading, source_view
 from harness.cli.mistakes import FAILURE, INTERRUPTED, USAGE, MistakeError
+from harness.cli.options import NO_VALUE
 from harness.cli.streams import Remembered, remembered, tell_broken, tell_closed
 
 app = typer.Typer(
     name="harness",
     help="Is OpenCL as fast as CUDA here, and how far is each from the device's limit?",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
@@ -49,7 +51,13 @@ def _show_version(asked: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            metavar=NO_VALUE,
+            help="Show the version and exit.",
+        ),
     ] = False,
 ) -> None:
     """Is OpenCL as fast as CUDA here, and how far is each from the device's limit?"""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harness.cli.mistakes import FAILURE, user_input
-from harness.cli.options import number
+from harness.cli.options import NO_VALUE, number
 
 if TYPE_CHECKING:
     from harness.kernels.targets import Case, Target
@@ -40,7 +40,7 @@ def compile_kernels(
     wave: Annotated[
         int, typer.Option(**number(int, 0), help="Sub-groups (waves) of 32 or 64 only, on AMD's GPUs.")
     ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar=NO_VALUE, help="Print JSON.")] = False,
 ) -> None:
     """Compile every default and rung for a GPU that need not be here, and run nothing."""
     from harness.cli.terminal import show_json

@@ -13,6 +13,7 @@ from harness.cli.options import (
     DEFAULT_BAND,
     GENERATED,
     MOST_SAMPLES,
+    NO_VALUE,
     Backends,
     Band,
     Devices,
@@ -61,7 +62,9 @@ def run(
         typer.Option(**options.number(int, 1, 99), help="Fresh contexts of a GPU a process, likewise."),
     ] = None,
     budget: options.Budget = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the cases and skip reasons.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar=NO_VALUE, help="Only list the cases and skip reasons.")
+    ] = False,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Go on with a run that was interrupted; of a fleet, its folder."),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -105,7 +105,9 @@ def number(
     return {"parser": read, "metavar": f"{metavar} [{f'{least}..{most}' if is_bounded else f'>={least}'}]"}
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+NO_VALUE: Final = ""
+"""The metavar of an option that takes no value: by itself Typer shows ``<bool>``, as if it took one."""
+Json = Annotated[bool, typer.Option("--json", metavar=NO_VALUE, help="Print JSON instead of a table.")]
 Backends = Annotated[
     list[str] | None,
     typer.Option(
@@ -123,7 +125,9 @@ Band = Annotated[
         help="Ratios from 1 / (1 + this) to 1 + this count as the same speed.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Compare even where the machines differ.")]
+Force = Annotated[
+    bool, typer.Option("--force", metavar=NO_VALUE, help="Compare even where the machines differ.")
+]
 ReportFolder = Annotated[
     Path, typer.Option("--report", metavar="DIR", help="The folder for the report.", file_okay=False)
 ]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from harness.cli.mistakes import MistakeError, user_input
+from harness.cli.options import NO_VALUE
 from harness.kernels.source import Dialect
 
 
@@ -37,8 +38,12 @@ def source(
     diff: Annotated[
         str, typer.Option(metavar="LADDER:N|cl|cu", help="Only what differs from that rung or dialect.")
     ] = "",
-    ptx: Annotated[bool, typer.Option("--ptx", help="What NVRTC makes of it for sm_90.")] = False,
-    sass: Annotated[bool, typer.Option("--sass", help="The machine code for sm_90, disassembled.")] = False,
+    ptx: Annotated[
+        bool, typer.Option("--ptx", metavar=NO_VALUE, help="What NVRTC makes of it for sm_90.")
+    ] = False,
+    sass: Annotated[
+        bool, typer.Option("--sass", metavar=NO_VALUE, help="The machine code for sm_90, disassembled.")
+    ] = False,
 ) -> None:
     """Show the source that the compiler gets for a problem, with the file of each part. Needs no device."""
     from harness.kernels.view import assumed, difference, problem_from_text, source_of, variant_of

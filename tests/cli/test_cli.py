@@ -42,6 +42,18 @@ def test_help_is_there_and_imports_nothing_heavy() -> None:
         assert verb in done.stdout
 
 
+@pytest.mark.parametrize("verb", ["run", "report", "compare", "source", "compile"])
+def test_the_help_shows_no_value_for_a_flag_and_flows(verb: str) -> None:
+    """Typer's own ``<bool>`` asks for a value that is not taken; its plain paragraphs keep our line ends."""
+    shown = python("-m", "harness", verb, "--help", COLUMNS="100").stdout
+    prose, _, tables = shown.partition("\u256d")
+    assert "--help" in tables
+    assert not [line for line in tables.splitlines() if "<bool>" in line and "--help " not in line]
+    lines = [line.strip() for line in prose.partition("Usage:")[2].splitlines()[1:] if line.strip()]
+    assert lines
+    assert not [line for line in lines if len(line) < 60 and not line.endswith(".")]
+
+
 def test_module_is_the_command() -> None:
     done = python("-m", "harness", "list", "backends", "--json")
     assert done.returncode == 0
