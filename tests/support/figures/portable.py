@@ -36,6 +36,14 @@ def behind(run: str = MAIN) -> list[int]:
     return [len(slower), len(portable(run)), int((slower["gross"] < 1 / 1.1).sum())]
 
 
+def far_behind(size: str) -> list[str]:
+    """The cases of this size in which portable OpenCL is slower by more than 10 %, each with its ratio."""
+    rows = portable(verdict="slower", size=size).sort_values("gross")
+    rows = rows[rows["gross"] < 1 / 1.1]
+    names = rows["problem"].str.removesuffix(f" {size}")
+    return [", ".join(f"{name} {ratio:.2f}" for name, ratio in zip(names, rows["gross"], strict=True))]
+
+
 def portable_means(kind: str) -> list[float]:
     """The ratios in the mean, from the smallest size to the largest."""
     sizes = ("1280x1280", "2560x2560", "8192x8192")
@@ -244,6 +252,10 @@ ROWS: list[Figure] = [
         RESULTS,
         "| reductions | {:.2f} | {:.2f} | {:.2f} | | Laplace filters | {:.2f} | {:.2f} | {:.2f} |",
         lambda: [*portable_means("reduction"), *portable_means("laplace")],
+    ),
+    *(
+        (RESULTS, f"| {size} | {{}} |", partial(far_behind, size))
+        for size in ("1280x1280", "2560x2560", "8192x8192")
     ),
     *rows_of_steps(RESULTS, PIECES_RUN),
 ]
