@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports import format as write
 from reports.tables import Table
@@ -34,6 +35,7 @@ def templates() -> Environment:
         "size": write.size,
         "ratio": write.ratio,
         "address": write.address,
+        "commands": _commands,
         "data": _data,
         "rows": _rows,
     }
@@ -43,6 +45,11 @@ def templates() -> Environment:
 def template_text(name: str) -> str:
     """The text of a file of ``reports/templates``."""
     return (resources.files("reports") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _commands(sentence: str) -> Markup:
+    """A sentence for the terminal, where a command stands between back quotes."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(sentence))))
 
 
 def _data(table: Table) -> Markup:

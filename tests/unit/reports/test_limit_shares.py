@@ -88,7 +88,7 @@ def test_half_a_per_cent_above_the_limit_and_its_noise_is_flagged(excess: float,
     assert ("1 case above the measured limit" in page) is flagged
     if flagged:
         assert page.index("1 case above the measured limit") < page.index('class="answer"')
-        assert "`harness limits`" in page
+        assert "<code>harness limits</code> measures" in page
     shown = _printed(terminal_table(run))
     assert shown.lstrip().startswith("1 case above the measured limit") is flagged
     assert ("`harness limits`" in " ".join(shown.split())) is flagged
