@@ -1,0 +1,55 @@
+"""What is said of runs on several GPUs of a host at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean, median
+
+from harness.results.statistics import scatter_of
+from tests.support.figures import MAIN, Figure
+from tests.support.figures.verdicts import OTHER_GPU, OTHER_HOST
+from tests.support.recorded import OWN, agreeing, run_of, table, where
+
+FLEET = "docs/fleet.md"
+
+
+def scatter(run: str) -> float:
+    """How much a case's times differ from context to context, in per cent: the median of a run's."""
+    blocks = where(table(run), purpose="compare", backend=OWN)["queue_blocks"]
+    return 100 * median(scatter_of(each) for each in blocks)
+
+
+def in_a_fresh_context(run: str) -> float:
+    """What the first case of OpenCL or CUDA in a context takes, in seconds, the context made with it."""
+
+    def firsts() -> Iterator[float]:
+        seen = set()
+        for trial in run_of(run).trials:
+            context = trial.case.backend, trial.process, trial.block
+            if trial.case.backend in OWN and context not in seen:
+                seen.add(context)
+                yield float(trial.provenance["wall_seconds"])
+
+    return mean(firsts())
+
+
+def beside_others() -> list[float]:
+    """Equal verdicts of the two runs of one host, of how many; the scatter of both, and of one alone on
+    another host; what a fresh context took in the three.
+    """
+    found = agreeing(MAIN, OTHER_GPU)
+    runs = MAIN, OTHER_GPU, OTHER_HOST
+    return [found.equal, len(found.pairs), *map(scatter, runs), *map(in_a_fresh_context, runs)]
+
+
+SENTENCES: list[Figure] = [
+    (
+        FLEET,
+        "tell the same in {} of {} verdicts. From context to context times differ by {:.1f} and {:.1f} % "
+        "there, by {:.1f} % in a run that was alone on [another "
+        "host](../reports/examples/h200-quick-other-host.jsonl.xz). But a fresh context took {:.2f} and "
+        "{:.2f} s there, {:.2f} s alone,",
+        beside_others,
+    ),
+]
+ROWS: list[Figure] = []
