@@ -10,11 +10,6 @@ from tests.support.figures import BILLIONS, MAIN, RESULTS, Figure
 from tests.support.recorded import FOLDER, OWN, contexts, ends, over_limit, ratios, shares, table, where
 
 
-def slower(name: str, **wanted: Any) -> list[float]:
-    """By how many per cent OpenCL is slower than CUDA in these cases."""
-    return [100 * (1 / ratio - 1) for ratio in where(ratios(name), **wanted)["gross"]]
-
-
 def shares_of_own(kind: str) -> tuple[float, float]:
     """What our kernels reach of the limit at 8192x8192."""
     rows = where(table(MAIN), kind=kind, size="8192x8192", backend=list(OWN), purpose="compare")

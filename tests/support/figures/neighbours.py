@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from statistics import mean, median
+from statistics import mean
 
-from harness.results.statistics import scatter_of
 from tests.support.figures import MAIN, Figure
-from tests.support.figures.verdicts import OTHER_GPU, OTHER_HOST
-from tests.support.recorded import OWN, agreeing, run_of, table, where
+from tests.support.figures.verdicts import OTHER_GPU, OTHER_HOST, scatter
+from tests.support.recorded import OWN, agreeing, run_of
 
 FLEET = "docs/fleet.md"
-
-
-def scatter(run: str) -> float:
-    """How much a case's times differ from context to context, in per cent: the median of a run's."""
-    blocks = where(table(run), purpose="compare", backend=OWN)["queue_blocks"]
-    return 100 * median(scatter_of(each) for each in blocks)
 
 
 def in_a_fresh_context(run: str) -> float:
@@ -35,11 +28,16 @@ def in_a_fresh_context(run: str) -> float:
 
 def beside_others() -> list[float]:
     """Equal verdicts of the two runs of one host, of how many; the scatter of both, and of one alone on
-    another host; what a fresh context took in the three.
+    another host, in per cent; what a fresh context took in the three.
     """
     found = agreeing(MAIN, OTHER_GPU)
     runs = MAIN, OTHER_GPU, OTHER_HOST
-    return [found.equal, len(found.pairs), *map(scatter, runs), *map(in_a_fresh_context, runs)]
+    return [
+        found.equal,
+        len(found.pairs),
+        *(100 * scatter(run) for run in runs),
+        *map(in_a_fresh_context, runs),
+    ]
 
 
 SENTENCES: list[Figure] = [
@@ -48,7 +46,7 @@ SENTENCES: list[Figure] = [
         "tell the same in {} of {} verdicts. From context to context times differ by {:.1f} and {:.1f} % "
         "there, by {:.1f} % in a run that was alone on [another "
         "host](../reports/examples/h200-quick-other-host.jsonl.xz). But a fresh context took {:.2f} and "
-        "{:.2f} s there, {:.2f} s alone,",
+        "{:.2f} s there, {:.2f} s alone:",
         beside_others,
     ),
 ]

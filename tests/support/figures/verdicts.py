@@ -61,7 +61,7 @@ def differing() -> list[int]:
 
 
 def by_kind() -> list[int]:
-    """Equal verdicts of the reductions beside either machine, all reductions, and the same of the filters."""
+    """Equal verdicts of the reductions beside either run, all reductions, and the same of the filters."""
     found = []
     for kind in ("reduction", "laplace"):
         of = [[pair.equal for pair in each.pairs if pair.kind == kind] for each in both_others()]
@@ -169,12 +169,17 @@ def selftested() -> tuple[int, ...]:
     return tuple(sum(int(row[place]) for row in rows) for place in range(3))
 
 
+def scatter(run: str) -> float:
+    """How much a case's times differ from context to context, relative: the median of our cases of a run."""
+    rows = where(table(run), purpose="compare", backend=OWN)
+    return median(scatter_of(blocks) for blocks in rows["queue_blocks"])
+
+
 def looking_again() -> list[float]:
     """Simulated verdicts that are wrong, in per cent: on an edge, 0.2 points within; and what covers."""
     found = [simulated(off) for off in FROM_AN_EDGE]
     assert FROM_AN_EDGE[:2] == (0, 0.002)
-    rows = where(table(MAIN), purpose="compare", backend=OWN)
-    assert round(median(scatter_of(blocks) for blocks in rows["queue_blocks"]), 3) == SCATTER
+    assert round(scatter(MAIN), 3) == SCATTER
     assert not any(each.wrong for off, each in zip(FROM_AN_EDGE, found, strict=True) if off >= 0.01)
     assert found[1].covering == min(each.covering for each in found)
     return [100 * found[0].wrong, 100 * found[1].wrong, *ends(100 * each.covering for each in found)]
