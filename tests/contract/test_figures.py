@@ -8,65 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.figures import (
-    Figure,
-    aligned,
-    atomics,
-    cache_edge,
-    caches,
-    clocks,
-    contexts,
-    copies,
-    cpu,
-    filters,
-    h100,
-    h100_studies,
-    interior,
-    jia2012,
-    kernels,
-    libraries,
-    limits,
-    loads,
-    neighbours,
-    portable,
-    rows,
-    studies,
-    sums,
-    tiles,
-    verdicts,
-)
+from tests.support.quoted import FIGURES
 from tests.support.recorded import ROOT, normalised
-
-TOPICS = (
-    verdicts,
-    portable,
-    limits,
-    caches,
-    libraries,
-    studies,
-    kernels,
-    filters,
-    jia2012,
-    interior,
-    loads,
-    rows,
-    atomics,
-    cache_edge,
-    aligned,
-    tiles,
-    h100,
-    h100_studies,
-    contexts,
-    neighbours,
-    copies,
-    sums,
-    clocks,
-    cpu,
-)
-FIGURES: list[Figure] = [
-    *(sentence for topic in TOPICS for sentence in topic.SENTENCES),
-    *(row for topic in TOPICS for row in topic.ROWS),
-]
 
 
 @pytest.mark.parametrize(("document", "sentence", "figures"), FIGURES)
