@@ -25,6 +25,7 @@ from harness.kernels.plan import (
     Source,
     SourceImage2d,
     SourceImageBuffer,
+    Turn,
 )
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
@@ -170,7 +171,7 @@ class PreparedPlan(Prepared):
         self.result_location = plan.result_location
         self.build_options = backend.build_options(plan.most_registers)
         self.accumulator = problem.accumulator
-        self.answers = max(1, len(plan.ring))
+        self.answers = plan.turns
         self.submits = backend._possible(plan.submission)
         self.commands_per_launch = _COMMANDS[self.submits.events]
         self.submission = f"{self.submits.queue} queue, events {self.submits.events}"
@@ -228,6 +229,8 @@ class PreparedPlan(Prepared):
     def _argument(self, argument: Argument, i: int, turn: int) -> Any:
         if isinstance(argument, Scalar):
             return np.dtype(argument.dtype).type(argument.value)
+        if isinstance(argument, Turn):
+            return np.uint32(turn % 2)
         if isinstance(argument, Buffer):
             return self._buffer(argument.name, i, turn)
         if isinstance(argument, Source):

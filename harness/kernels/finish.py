@@ -18,6 +18,7 @@ from harness.kernels.plan import (
     Scalar,
     Source,
     SourceImageBuffer,
+    Turn,
 )
 from harness.kernels.values import Value, atomic_bits
 from harness.problems import Reduction
@@ -69,7 +70,8 @@ class Finish(Value, ABC):
 
 def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers: str) -> PlannedLaunch:
     source = SourceImageBuffer() if variant.storage == "image" else Source()
-    arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *map(Buffer, buffers))
+    turn = () if variant.traversal == "forward" else (Turn(),)
+    arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *turn, *map(Buffer, buffers))
     return PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)
 
 

@@ -5,6 +5,7 @@ OpenCL and CUDA run the same plan.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -55,7 +56,12 @@ class Scalar:
     dtype: Literal["uint32", "uint64"] = "uint64"
 
 
-Argument = Source | SourceImageBuffer | SourceImage2d | Buffer | Scalar
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Argument: 1 in every second call, else 0, as uint32."""
+
+
+Argument = Turn | Source | SourceImageBuffer | SourceImage2d | Buffer | Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,12 @@ class KernelPlan:
     copies: tuple[PlannedCopy, ...] = ()
     kept: float = 0.0
     most_registers: int = 0
+
+    @property
+    def turns(self) -> int:
+        """After so many calls each buffer of the ring has had its turn, and each way of a call its own."""
+        takes_turns = any(Turn() in launch.arguments for launch in self.launches)
+        return math.lcm(max(1, len(self.ring)), 2 if takes_turns else 1)
 
     def __post_init__(self) -> None:
         if self.ring and self.per_source:

@@ -18,7 +18,7 @@ from harness.kernels.geometry import (
     num_groups,
 )
 from harness.kernels.occupancy import REGISTERS
-from harness.kernels.values import PACKINGS, STORAGES, TREES, Value
+from harness.kernels.values import PACKINGS, STORAGES, TRAVERSALS, TREES, Value
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.variants.axes import (
     BY_SIZE,
@@ -48,6 +48,7 @@ VALUES: Final[Mapping[str, Mapping[Any, Value]]] = {
     "tree": TREES,
     "packing": PACKINGS,
     "finish": FINISHES,
+    "traversal": TRAVERSALS,
 }
 """The axes of a reduction whose values not every device and problem can have."""
 MAX_ROW_ELEMENTS = 2**31 - 2**16

@@ -85,6 +85,13 @@ class _Image(Value):
             yield f"{-(-problem.size // TEXEL)} texels are over the device's limit of {device.max_texels}"
 
 
+class _BackAndForth(Value):
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        if problem.parts.places:
+            yield "the first of several equal values is found by reading forward"
+
+
+TRAVERSALS: Final[dict[axes.Traversal, Value]] = {"forward": Value(), "back_and_forth": _BackAndForth()}
 STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image()}
 
 

@@ -32,6 +32,8 @@ Events = Literal["off", "on", "profiled"]
 """Whether each launch leaves an event to wait for, and whether that tells times."""
 Stride = Literal["global", "local"]
 """Whether work-items stride by the whole grid or inside the chunk of their group."""
+Traversal = Literal["forward", "back_and_forth"]
+"""Whether each call reads the source from its front, or every second one from its end."""
 Storage = Literal["buffer", "image"]
 """Where the source lies."""
 CacheHint = Literal["none", "streaming", "streaming_stores", "resident", "window"]
@@ -136,6 +138,7 @@ class ReductionVariant:
     compare: Compare = "operator"
     packing: Packing = "scalar"
     finish: Finish = "relaunch"
+    traversal: Traversal = "forward"
     cache_hint: CacheHint = "none"
     kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
@@ -306,6 +309,8 @@ def _label(variant: Variant) -> str:
         if isinstance(variant, BandwidthVariant):
             return text
         how = f"{variant.tree} {variant.compare} {variant.packing} {variant.finish}"
+        if variant.traversal != "forward":
+            how += f" {variant.traversal}"
         return f"{variant.storage} {text} {how}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"

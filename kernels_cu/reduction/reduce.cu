@@ -1,6 +1,8 @@
 // The reduction kernel: a work-item accumulates its part of the source, a group reduces its work-items, then the
 // groups are combined. It uses, of the files before it:
 //   vectors_of_item     range_t, the vectors that a work-item reads (stride/)
+//   AT                  where in the source a vector of that range lies in this call (traversal/), with the further
+//                       parameters and local variables that TRAVERSAL_PARAMETERS and TRAVERSAL_LOCALS name
 //   SOURCE, LOADED, LOAD, load_element   the source and one load from it (storage/, packing/)
 //   accumulator_t, empty_accumulator, accumulate   what a work-item keeps, and its update by one load (packing/*/)
 //   ACCUMULATES_BATCHES, accumulate_batch   whether, and how, all loads in flight are added at once (packing/*/)
@@ -12,27 +14,28 @@
 //                       variables that FINISH_PARAMETERS, FINISH_ARGUMENTS and FINISH_LOCALS name
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
-void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
-            FINISH_PARAMETERS) {
+void reduce(SOURCE source, const ulong length TRAVERSAL_PARAMETERS,
+            partial_t *__restrict__ partials FINISH_PARAMETERS) {
   __shared__ partial_t of_group[SCRATCH_PARTIALS];
   partial_t *const scratch = OPAQUE_SHARED(partial_t, of_group);
   FINISH_LOCALS
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
+  TRAVERSAL_LOCALS
   const range_t range = vectors_of_item(vectors, local_id);
   accumulator_t accumulator = empty_accumulator();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     LOADED loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, i + k * range.step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = LOAD(source, AT(i + k * range.step));
     LOADS_ISSUED_FENCE();
 #if ACCUMULATES_BATCHES
     accumulate_batch(&accumulator, loaded, source, i, range.step);
 #else
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) {
-      accumulator = accumulate(accumulator, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
+      accumulator = accumulate(accumulator, loaded[k], AT(i + k * range.step) * VECTOR_WIDTH);
     }
 #endif
   }
@@ -41,14 +44,14 @@ void reduce(SOURCE source, const ulong length, partial_t *__restrict__ partials
     LOADED loaded[LOADS_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
-      if (i + k * range.step < range.end) loaded[k] = LOAD(source, i + k * range.step);
+      if (i + k * range.step < range.end) loaded[k] = LOAD(source, AT(i + k * range.step));
     }
     LOADS_ISSUED_FENCE();
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
       if (i + k * range.step < range.end) {
         KEEP_BRANCH();
-        accumulator = accumulate(accumulator, loaded[k], (i + k * range.step) * VECTOR_WIDTH);
+        accumulator = accumulate(accumulator, loaded[k], AT(i + k * range.step) * VECTOR_WIDTH);
       }
     }
   }
