@@ -230,7 +230,7 @@ class PreparedPlan(Prepared):
         if isinstance(argument, Scalar):
             return np.dtype(argument.dtype).type(argument.value)
         if isinstance(argument, Turn):
-            return np.uint32(turn % 2)
+            return np.uint64(turn % 2 * argument.value)
         if isinstance(argument, Buffer):
             return self._buffer(argument.name, i, turn)
         if isinstance(argument, Source):

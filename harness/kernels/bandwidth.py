@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
-from harness.kernels.geometry import num_groups
+from harness.kernels.geometry import num_groups, turn_of
 from harness.kernels.plan import Buffer, KernelPlan, PlannedCopy, PlannedLaunch, Scalar, Source
 from harness.problems import Bandwidth, Empty
 from harness.variants.axes import BandwidthVariant, LaunchVariant
@@ -34,15 +34,16 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         f"stride/{variant.stride}",
+        f"traversal/{variant.traversal}",
         f"bandwidth/{problem.direction}",
     )
-    size = Scalar(problem.size)
+    size = Scalar(problem.size), *turn_of(problem.size, variant, geometry[0][0])
     if problem.direction == "copy":
-        launch = PlannedLaunch("copy", *geometry, (Source(), size, Buffer("copy")))
+        launch = PlannedLaunch("copy", *geometry, (Source(), *size, Buffer("copy")))
         return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))
     items = geometry[0][0] * variant.group_size
     timed, report = (
-        PlannedLaunch("read", *geometry, (Source(), size, Buffer("checksums"), Scalar(stores, "uint32")))
+        PlannedLaunch("read", *geometry, (Source(), *size, Buffer("checksums"), Scalar(stores, "uint32")))
         for stores in (0, 1)
     )
     return KernelPlan(

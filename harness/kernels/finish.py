@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.kernels.geometry import turn_of
 from harness.kernels.plan import (
     Argument,
     Buffer,
@@ -18,7 +19,6 @@ from harness.kernels.plan import (
     Scalar,
     Source,
     SourceImageBuffer,
-    Turn,
 )
 from harness.kernels.values import Value, atomic_bits
 from harness.problems import Reduction
@@ -70,7 +70,7 @@ class Finish(Value, ABC):
 
 def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers: str) -> PlannedLaunch:
     source = SourceImageBuffer() if variant.storage == "image" else Source()
-    turn = () if variant.traversal == "forward" else (Turn(),)
+    turn = turn_of(problem.size, variant, groups)
     arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *turn, *map(Buffer, buffers))
     return PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)
 

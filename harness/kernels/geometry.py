@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.devices import DeviceInfo
+from harness.kernels.plan import Turn
 from harness.problems import Laplace
 from harness.variants.axes import BandwidthVariant, LaplaceVariant, ReductionVariant
 
@@ -31,6 +32,19 @@ def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: 
     needed = max(1, -(-size // elements))
     groups = variant.groups
     return needed if isinstance(groups, str) else min(needed, groups * device.compute_units)
+
+
+def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int) -> tuple[Turn, ...]:
+    """The argument of a kernel that goes back and forth: how far the last vector of a work-item lies from its
+    first, in vectors, at the most. None of a kernel that always goes forward.
+    """
+    if variant.traversal == "forward":
+        return ()
+    vectors = size // variant.vector_width
+    is_global = variant.stride == "global"
+    reach = vectors if is_global else -(-vectors // groups)
+    step = variant.group_size * (groups if is_global else 1)
+    return (Turn(max(0, -(-reach // step) - 1) * step),)
 
 
 def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, device: DeviceInfo) -> list[str]:

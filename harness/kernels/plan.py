@@ -58,7 +58,9 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Argument: 1 in every second call, else 0, as uint32."""
+    """Argument: a number in every second call, else 0, as uint64."""
+
+    value: int
 
 
 Argument = Turn | Source | SourceImageBuffer | SourceImage2d | Buffer | Scalar
@@ -120,7 +122,7 @@ class KernelPlan:
     @property
     def turns(self) -> int:
         """After so many calls each buffer of the ring has had its turn, and each way of a call its own."""
-        takes_turns = any(Turn() in launch.arguments for launch in self.launches)
+        takes_turns = any(isinstance(each, Turn) for launch in self.launches for each in launch.arguments)
         return math.lcm(max(1, len(self.ring)), 2 if takes_turns else 1)
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         f"{folder}/packing/{variant.packing}",
         *(f"{folder}/packing/{packing}/{kernel}" for packing in PACKINGS[variant.packing].accumulates_by),
         f"stride/{variant.stride}",
-        f"{folder}/traversal/{variant.traversal}",
+        f"traversal/{variant.traversal}",
         f"{folder}/tree/{variant.tree}",
     )
 

@@ -41,6 +41,7 @@ from harness.variants.axes import (
     Loads,
     Order,
     Stride,
+    Traversal,
     Variant,
     Width,
     variant_from_json,
@@ -210,6 +211,7 @@ class Sweep(_Table):
     stride: list[Stride] = _SOME
     groups: list[Groups] = _SOME
     group_size: list[GroupSize] = _SOME
+    traversal: list[Traversal] = Field(default=["forward"], min_length=1)
     cache_hint: list[CacheHint] = Field(default=["none"], min_length=1)
     kept_sixteenths: list[Kept] = Field(default=[BY_SIZE], min_length=1)
 

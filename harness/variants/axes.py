@@ -185,6 +185,7 @@ class BandwidthVariant:
     stride: Stride = "global"
     groups: Groups = 8
     group_size: GroupSize = 256
+    traversal: Traversal = "forward"
     cache_hint: CacheHint = "none"
     kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
@@ -290,14 +291,16 @@ def require_variant(variant: object) -> None:
 
 def label(variant: Variant) -> str:
     """Short and unique among the variants of a kind, as shown in tables: every axis, in order, but for a
-    ``cache_hint`` that gives none, what the rule has the cache keep, the dialect of vendors, and what is a
-    filter's default.
+    ``traversal`` that goes forward, a ``cache_hint`` that gives none, what the rule has the cache keep, the
+    dialect of vendors, and what is a filter's default.
     """
     pieces = [_label(variant)]
     if isinstance(variant, (ReductionVariant, LaplaceVariant, BandwidthVariant)):
         kept = f"{variant.kept_sixteenths}/{SIXTEENTHS}"
-        usual = ("none", f"{BY_SIZE}/{SIXTEENTHS}", "vendor")
-        pieces += [piece for piece in (variant.cache_hint, kept, variant.dialect) if piece not in usual]
+        traversal = "forward" if isinstance(variant, LaplaceVariant) else variant.traversal
+        usual = ("forward", "none", f"{BY_SIZE}/{SIXTEENTHS}", "vendor")
+        special = traversal, variant.cache_hint, kept, variant.dialect
+        pieces += [piece for piece in special if piece not in usual]
     return " ".join(pieces)
 
 
@@ -309,8 +312,6 @@ def _label(variant: Variant) -> str:
         if isinstance(variant, BandwidthVariant):
             return text
         how = f"{variant.tree} {variant.compare} {variant.packing} {variant.finish}"
-        if variant.traversal != "forward":
-            how += f" {variant.traversal}"
         return f"{variant.storage} {text} {how}"
     if isinstance(variant, LaplaceVariant):
         shape = f"{variant.group_width}x{variant.group_height}"

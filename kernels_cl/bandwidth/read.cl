@@ -5,17 +5,18 @@
 #define RARE 0x9e3779b9u
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void read(__global const STORED *restrict source, const ulong length, __global uint *restrict checksums,
+void read(__global const STORED *restrict source, const ulong length TRAVERSAL_PARAMETERS, __global uint *restrict checksums,
           const uint report) {
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
+  TRAVERSAL_LOCALS
   words_t words = no_words();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, AT(i + k * range.step));
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
@@ -24,7 +25,7 @@ void read(__global const STORED *restrict source, const ulong length, __global u
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
-      if (i + k * range.step < range.end) loaded[k] = load_words(source, i + k * range.step);
+      if (i + k * range.step < range.end) loaded[k] = load_words(source, AT(i + k * range.step));
     }
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {

@@ -5,17 +5,18 @@
 #define RARE 0x9e3779b9u
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
-void read(const STORED *__restrict__ source, const ulong length, uint *__restrict__ checksums,
+void read(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAMETERS, uint *__restrict__ checksums,
           const uint report) {
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
+  TRAVERSAL_LOCALS
   words_t words = no_words();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
-    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, i + k * range.step);
+    for (int k = 0; k < LOADS_IN_FLIGHT; ++k) loaded[k] = load_words(source, AT(i + k * range.step));
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT; ++k) words = xor_words(words, loaded[k]);
   }
@@ -24,7 +25,7 @@ void read(const STORED *__restrict__ source, const ulong length, uint *__restric
     words_t loaded[LOADS_IN_FLIGHT];
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
-      if (i + k * range.step < range.end) loaded[k] = load_words(source, i + k * range.step);
+      if (i + k * range.step < range.end) loaded[k] = load_words(source, AT(i + k * range.step));
     }
 #pragma unroll
     for (int k = 0; k < LOADS_IN_FLIGHT - 1; ++k) {
