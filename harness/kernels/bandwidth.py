@@ -9,7 +9,7 @@ import numpy as np
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import num_groups, turn_of
-from harness.kernels.plan import Buffer, KernelPlan, PlannedCopy, PlannedLaunch, Scalar, Source
+from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedCopy, PlannedLaunch, Scalar, Source
 from harness.problems import Bandwidth, Empty
 from harness.variants.axes import BandwidthVariant, LaunchVariant
 
@@ -37,7 +37,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         f"traversal/{variant.traversal}",
         f"bandwidth/{problem.direction}",
     )
-    size = Scalar(problem.size), *turn_of(problem.size, variant, geometry[0][0])
+    size: tuple[Argument, ...] = (Scalar(problem.size), *turn_of(problem.size, variant, geometry[0][0]))
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), *size, Buffer("copy")))
         return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import default_hint
+from harness.kernels.cache_hint import default_hint, default_traversal
 from harness.kernels.filter_defaults import default_filter
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, num_groups
@@ -72,11 +72,12 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     few_issued = dialect == "portable" and (problem.dtype != "float32" or problem.adds_floats)
     loads = 2 if few_loads or (itemsize >= WIDE and (is_far or few_issued)) else 4
     hint = default_hint(problem, LOAD_BYTES, device)
-    if hint == "resident":
+    traversal = default_traversal(problem, device)
+    if hint == "resident" or traversal == "back_and_forth":
         # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
         is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
     width = LOAD_BYTES // itemsize
-    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
+    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint, traversal=traversal)
     preferred: dict[str, Any] = {
         axis: next(
             name

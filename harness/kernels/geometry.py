@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from harness.devices import DeviceInfo
 from harness.kernels.plan import Turn
 from harness.problems import Laplace
@@ -45,6 +47,14 @@ def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int
     reach = vectors if is_global else -(-vectors // groups)
     step = variant.group_size * (groups if is_global else 1)
     return (Turn(max(0, -(-reach // step) - 1) * step),)
+
+
+def tiles_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[Turn, ...]:
+    """The same argument of a filter whose groups take tiles in turn, in tiles."""
+    if variant.traversal == "forward":
+        return ()
+    groups, _ = laplace_groups(problem, variant, device)
+    return (Turn((-(-math.prod(laplace_tiles(problem, variant)) // groups) - 1) * groups),)
 
 
 def grid_violations(size: int, variant: ReductionVariant | BandwidthVariant, device: DeviceInfo) -> list[str]:

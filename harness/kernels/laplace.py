@@ -13,7 +13,7 @@ from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.filter_value import Part
 from harness.kernels.filter_values import FILTER_VALUES, shape_arguments
-from harness.kernels.geometry import laplace_groups
+from harness.kernels.geometry import laplace_groups, tiles_turn
 from harness.kernels.plan import Buffer, KernelPlan, PlannedLaunch, Source
 from harness.problems import Laplace
 from harness.variants.axes import PER_PROBLEM, UNBOUNDED, LaplaceVariant
@@ -38,9 +38,10 @@ def plan(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Kerne
     source = next((part.source for part in parts if part.source), Source())
     arguments = (source, Buffer("image"), *shape_arguments(problem))
     further = tuple(argument for part in parts for argument in part.arguments)
+    turn = tiles_turn(problem, variant, device)
     group_size = (variant.group_width, variant.group_height)
     groups = laplace_groups(problem, variant, device)
-    launch = PlannedLaunch("laplace", groups, group_size, (*arguments, *further))
+    launch = PlannedLaunch("laplace", groups, group_size, (*arguments, *turn, *further))
     image = {"image": problem.height * problem.pitch * problem.element.itemsize}
     return KernelPlan(
         files=_files(problem, variant, dict(zip(values, parts, strict=True))),
@@ -66,6 +67,7 @@ def _files(problem: Laplace, variant: LaplaceVariant, parts: Mapping[str, Part])
         f"cache_hint/{HINTS[variant.cache_hint].file}",
         "words",
         *(file for part in parts.values() for file in part.shared),
+        f"traversal/{variant.traversal}",
         f"laplace/border/{border}",
         f"laplace/interior/{variant.interior}",
         "laplace/window",

@@ -35,6 +35,8 @@ Cache = Literal["hot", "cold"]
 
 _LIMIT_DTYPE = "uint32"
 _LIMIT_ITEMSIZE = 4
+_HELD_SHARE = 1 / 2
+"""What is read and written stays in the last-level cache where it is no larger part of it."""
 
 
 def expand(
@@ -245,14 +247,19 @@ def _limit_cases(suite: Suite, cases: Sequence[Case], devices: Sequence[DeviceIn
         problem = Bandwidth(direction, _LIMIT_DTYPE, size)
         for device in filter(_has_own_kernels, where):
             base = Case(device.backend, device.index, problem, LibraryVariant(), cache, "limit")
-            yield from (replace(base, variant=variant) for variant in _candidates(suite, problem, device))
+            yield from (
+                replace(base, variant=variant) for variant in _candidates(suite, problem, device, cache)
+            )
 
 
 def _candidates(
-    suite: Suite, problem: Bandwidth, device: DeviceInfo
+    suite: Suite, problem: Bandwidth, device: DeviceInfo, cache: Cache
 ) -> list[BandwidthVariant | CommandVariant]:
     """The variants whose fastest is the limit: those that the device can run, or one, which tells why not."""
     sweep = variants_of(suite.limits.cpu if device.kind == "cpu" else suite.limits.gpu)
+    if cache == "cold" or problem.bytes_moved <= _HELD_SHARE * device.cache_bytes:
+        # Nothing is left in the caches, or all is: whichever way a call goes, it finds the same there.
+        sweep = [variant for variant in sweep if variant.traversal == "forward"] or sweep
     every: list[BandwidthVariant | CommandVariant] = [*sweep, CommandVariant()]
     return [variant for variant in every if not violations(variant, problem, device)] or every[:1]
 

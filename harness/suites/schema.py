@@ -222,9 +222,12 @@ _GPU_SWEEP = Sweep(
     stride=["global"],
     groups=[6, 8, "per_problem"],
     group_size=[256],
+    traversal=["forward", "back_and_forth"],
     cache_hint=["none", "streaming", "resident"],
 )
-"""Chosen by sweeps of more (reports/examples, h100-sweep-copies, h100-sweep-reads, h200-sweep-copies)."""
+"""Chosen by sweeps of more (reports/examples, h100-sweep-copies, h100-sweep-reads, h200-sweep-copies,
+h200-sweep-traversal-limits).
+"""
 _CPU_SWEEP = Sweep(
     vector_width=[16],
     loads_in_flight=[1, 4, 8],

@@ -170,6 +170,7 @@ class LaplaceVariant:
     group_height: _GroupHeight = 8
     most_registers: Registers = UNBOUNDED
     load_order: LoadOrder = "compiler"
+    traversal: Traversal = "forward"
     cache_hint: CacheHint = "none"
     kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"
@@ -297,9 +298,8 @@ def label(variant: Variant) -> str:
     pieces = [_label(variant)]
     if isinstance(variant, (ReductionVariant, LaplaceVariant, BandwidthVariant)):
         kept = f"{variant.kept_sixteenths}/{SIXTEENTHS}"
-        traversal = "forward" if isinstance(variant, LaplaceVariant) else variant.traversal
         usual = ("forward", "none", f"{BY_SIZE}/{SIXTEENTHS}", "vendor")
-        special = traversal, variant.cache_hint, kept, variant.dialect
+        special = variant.traversal, variant.cache_hint, kept, variant.dialect
         pieces += [piece for piece in special if piece not in usual]
     return " ".join(pieces)
 

@@ -1,7 +1,8 @@
 // Bandwidth of a copy: every word is loaded and stored.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void copy(__global const STORED *restrict source, const ulong length TRAVERSAL_PARAMETERS, __global STORED *restrict destination) {
+void copy(__global const STORED *restrict source, const ulong length TRAVERSAL_PARAMETERS,
+          __global STORED *restrict destination) {
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);

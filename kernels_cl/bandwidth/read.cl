@@ -5,8 +5,8 @@
 #define RARE 0x9e3779b9u
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void read(__global const STORED *restrict source, const ulong length TRAVERSAL_PARAMETERS, __global uint *restrict checksums,
-          const uint report) {
+void read(__global const STORED *restrict source, const ulong length TRAVERSAL_PARAMETERS,
+          __global uint *restrict checksums, const uint report) {
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);

@@ -8,6 +8,7 @@
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   INTERIOR_DIFFERS    whether tiles that meet no border are compiled separately (interior/)
 //   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
+//   AT, TRAVERSAL_PARAMETERS, TRAVERSAL_LOCALS   which of its tiles a group takes next in this call (traversal/)
 //   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (a macro)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
@@ -42,6 +43,11 @@ inline void filter_tile(image_t image, __global STORED *results, uint across,
   filter_rows(image, results, column, ITEMS_TOGETHER * VECTOR_WIDTH, top PIXELS_ARGUMENTS MASK_ARGUMENTS);
 }
 
+// The tiles that a group takes in turn.
+typedef struct {
+  uint first, end, step;
+} tiles_t;
+
 // differs: CUDA bounds registers in the text; NVIDIA's OpenCL by an option, and only where no group size is declared.
 #if MOST_REGISTERS
 #define GROUP_BOUND
@@ -52,15 +58,18 @@ inline void filter_tile(image_t image, __global STORED *results, uint across,
 
 __kernel GROUP_BOUND
 void laplace(SOURCE source, __global STORED *restrict results, const uint height,
-             const uint row_elements, const uint pitch MASK_PARAMETERS) {
+             const uint row_elements, const uint pitch TRAVERSAL_PARAMETERS MASK_PARAMETERS) {
   PIXELS_LOCALS
   const image_t image = image_of(MEMORY_OF(source), height, row_elements, pitch);
 #if TILES_IN_TURN
   const uint tiles_across = (row_elements - 1) / (GROUP_WIDTH * VECTOR_WIDTH) + 1;
   const uint tiles = tiles_across * ((height - 1) / (GROUP_HEIGHT * ROWS_PER_ITEM) + 1);
+  const tiles_t range = {get_group_id(0), tiles, get_num_groups(0)};
+  TRAVERSAL_LOCALS
 #pragma unroll 1
-  for (uint tile_at = get_group_id(0); tile_at < tiles; tile_at += get_num_groups(0)) {
-    filter_tile(image, results, tile_at % tiles_across, tile_at / tiles_across PIXELS_ARGUMENTS MASK_ARGUMENTS);
+  for (uint i = range.first; i < range.end; i += range.step) {
+    const uint tile = (uint)AT(i);
+    filter_tile(image, results, tile % tiles_across, tile / tiles_across PIXELS_ARGUMENTS MASK_ARGUMENTS);
   }
 #else
   filter_tile(image, results, get_group_id(0), get_group_id(1) PIXELS_ARGUMENTS MASK_ARGUMENTS);

@@ -5,8 +5,8 @@
 #define RARE 0x9e3779b9u
 
 extern "C" __global__ __launch_bounds__(GROUP_SIZE)
-void read(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAMETERS, uint *__restrict__ checksums,
-          const uint report) {
+void read(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAMETERS,
+          uint *__restrict__ checksums, const uint report) {
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);

@@ -42,7 +42,7 @@ KINDS: list[Variant] = [
     LibraryVariant(),
 ]
 
-SHARED = ("stride", "cache_hint", "dialect")
+SHARED = ("stride", "traversal", "cache_hint", "dialect")
 """The axes whose folder several kinds of kernels share."""
 
 

@@ -137,9 +137,10 @@ _TURNS: tuple[tuple[BorderCode, Pixels, Scheme, Stencil, int], ...] = (
 TURNS = [
     LaplaceVariant(
         border_code=code, pixels=pixels, scheme=scheme, stencil=stencil, vector_width=4,
-        groups=1, group_width=width, group_height=1,
+        groups=1, group_width=width, group_height=1, traversal=traversal,
     )
     for code, pixels, scheme, stencil, width in _TURNS
+    for traversal in AXES["laplace"]["traversal"]
 ]  # fmt: skip
 """Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each."""
 
