@@ -85,6 +85,8 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
             if value.is_preferred(device) and not any(value.violations(base, problem, device))
         )
         for axis, rows in VALUES.items()
+        # Which way is decided by the source, see above.
+        if axis != "traversal"
     }
     finish = FINISHES[preferred["finish"]]
     if dialect == "portable" and preferred["finish"] == "flagged":

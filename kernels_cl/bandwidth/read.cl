@@ -10,7 +10,7 @@ void read(__global const STORED *restrict source, const ulong length TRAVERSAL_P
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(ulong)
   words_t words = no_words();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {

@@ -65,7 +65,7 @@ void laplace(SOURCE source, __global STORED *restrict results, const uint height
   const uint tiles_across = (row_elements - 1) / (GROUP_WIDTH * VECTOR_WIDTH) + 1;
   const uint tiles = tiles_across * ((height - 1) / (GROUP_HEIGHT * ROWS_PER_ITEM) + 1);
   const tiles_t range = {get_group_id(0), tiles, get_num_groups(0)};
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(uint)
 #pragma unroll 1
   for (uint i = range.first; i < range.end; i += range.step) {
     const uint tile = (uint)AT(i);

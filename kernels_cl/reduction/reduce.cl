@@ -22,7 +22,7 @@ void reduce(SOURCE source, const ulong length TRAVERSAL_PARAMETERS,
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(ulong)
   accumulator_t accumulator = empty_accumulator();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {

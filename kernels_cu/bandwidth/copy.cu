@@ -6,7 +6,7 @@ void copy(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAME
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(ulong)
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {
     words_t loaded[LOADS_IN_FLIGHT];

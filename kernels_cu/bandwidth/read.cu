@@ -10,7 +10,7 @@ void read(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAME
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
   const range_t range = vectors_of_item(vectors, local_id);
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(ulong)
   words_t words = no_words();
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {

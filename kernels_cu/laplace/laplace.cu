@@ -65,7 +65,7 @@ void laplace(SOURCE source, STORED *__restrict__ results, const uint height,
   const uint tiles_across = (row_elements - 1) / (GROUP_WIDTH * VECTOR_WIDTH) + 1;
   const uint tiles = tiles_across * ((height - 1) / (GROUP_HEIGHT * ROWS_PER_ITEM) + 1);
   const tiles_t range = {blockIdx.x, tiles, gridDim.x};
-  TRAVERSAL_LOCALS
+  TRAVERSAL_LOCALS(uint)
 #pragma unroll 1
   for (uint i = range.first; i < range.end; i += range.step) {
     const uint tile = (uint)AT(i);

@@ -1,5 +1,5 @@
 // Every call reads the source from its front to its end.
 
 #define TRAVERSAL_PARAMETERS
-#define TRAVERSAL_LOCALS
+#define TRAVERSAL_LOCALS(type)
 #define AT(index) (index)

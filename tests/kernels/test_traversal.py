@@ -1,0 +1,184 @@
+"""Sources that are gone through back and forth: every second call from the end to the front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends import Backend
+from harness.kernels.defaults import default_variant
+from harness.kernels.geometry import turn_of
+from harness.kernels.plan import Turn
+from harness.kernels.planner import plan
+from harness.kernels.requirements import violations
+from harness.problems import Bandwidth, Laplace, Problem, Reduction
+from harness.suites.expand import expand
+from harness.suites.files import load_suite
+from harness.variants.axes import (
+    BandwidthVariant,
+    LaplaceVariant,
+    ReductionVariant,
+    Stride,
+    Variant,
+    variant_from_json,
+)
+from tests.support.machines import CPU, GPU, H200
+
+CALLS = 3
+"""One more than there are ways."""
+BACK_AND_FORTH = ReductionVariant(traversal="back_and_forth", group_size=1, loads_in_flight=4)
+
+
+def answers(backend: Backend, problem: Problem, variant: Variant, host: Any) -> list[Any]:
+    """What calls on one source answer, one after the other."""
+    if reason := backend.unsupported(problem, variant):
+        pytest.skip(reason)
+    with backend.prepare(problem, variant, [backend.upload(problem.pack(host))]) as prepared:
+        found = []
+        for _ in range(CALLS):
+            prepared.enqueue(0)
+            found.append(prepared.result())
+    return found
+
+
+def test_every_second_call_goes_backwards(own_backend: Backend) -> None:
+    """Behind a large number the one is lost, in front of it not."""
+    host = np.array([1.0, 1e17, -1e17])
+    problem = Reduction("sum", "float64", host.shape)
+    back, forth, again = (float(each) for each in answers(own_backend, problem, BACK_AND_FORTH, host))
+    assert (back, forth, again) == (1.0, 0.0, 1.0)
+
+
+@given(
+    size=st.integers(1, 5000),
+    stride=st.sampled_from(["global", "local"]),
+    width=st.sampled_from([1, 4, 16]),
+    loads=st.sampled_from([1, 2, 8]),
+    groups=st.sampled_from([1, 3, "per_problem"]),
+    group_size=st.sampled_from([1, 8, 64]),
+)
+def test_each_vector_is_read_once_either_way(
+    own_backend: Backend, size: int, stride: Stride, width: int, loads: int, groups: Any, group_size: int
+) -> None:
+    axes: dict[str, Any] = {"stride": stride, "vector_width": width, "loads_in_flight": loads}
+    axes |= {"groups": groups, "group_size": group_size, "traversal": "back_and_forth"}
+    for problem, variant in (
+        (Reduction("sum", "uint32", (size,)), ReductionVariant(**axes)),
+        (Bandwidth("read", "uint32", size), BandwidthVariant(**axes)),
+        (Bandwidth("copy", "uint32", size), BandwidthVariant(**axes)),
+    ):
+        host = problem.make_source(size)
+        for answer in answers(own_backend, problem, variant, host):
+            assert problem.verify(answer, host).ok
+
+
+@pytest.mark.parametrize(
+    ("vectors", "stride", "groups", "farthest"),
+    [
+        (1, "global", 2, 0),
+        (16, "global", 2, 0),
+        (17, "global", 2, 16),
+        (1000, "global", 2, 992),
+        (17, "local", 2, 8),
+        (1000, "local", 2, 496),
+        (5, "local", 2, 0),
+    ],
+)
+def test_the_farthest_vector(vectors: int, stride: Stride, groups: int, farthest: int) -> None:
+    axes: dict[str, Any] = {"stride": stride, "group_size": 8, "traversal": "back_and_forth"}
+    variant = ReductionVariant(vector_width=4, **axes)
+    assert turn_of(4 * vectors + 3, variant, groups) == (Turn(farthest),)
+    assert turn_of(4 * vectors + 3, ReductionVariant(), groups) == ()
+
+
+def test_a_filter_takes_the_tiles_of_a_group_so() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 100, 320)
+    variant = LaplaceVariant(groups=1, traversal="back_and_forth")
+    made = plan(problem, variant, GPU)
+    (turn,) = (each for each in made.launches[0].arguments if isinstance(each, Turn))
+    # 10 tiles across, 13 down.
+    assert turn.value % GPU.compute_units == 0
+    assert 130 - GPU.compute_units <= turn.value < 130
+    assert made.turns == 2
+
+
+@pytest.mark.parametrize(
+    ("problem", "variant", "reason"),
+    [
+        (
+            Reduction("minmaxloc", "int32", (5000,)),
+            BACK_AND_FORTH,
+            "traversal back_and_forth: the first of several equal values is found by reading forward",
+        ),
+        (
+            Laplace("four", "wrap", "laplacian", "uint8", 33, 70),
+            LaplaceVariant(traversal="back_and_forth"),
+            "traversal back_and_forth: a group has one tile, none to take in another order",
+        ),
+    ],
+    ids=lambda value: getattr(value, "kind", None),
+)
+def test_what_cannot_go_backwards_says_why(problem: Problem, variant: Variant, reason: str) -> None:
+    assert violations(variant, problem, GPU) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "side", "vendor", "portable"),
+    [
+        ("max", "uint8", 4096, "forward", "forward"),
+        ("max", "float64", 2560, "forward", "back_and_forth"),
+        ("sum", "uint8", 8192, "back_and_forth", "back_and_forth"),
+        ("minmax", "float64", 8192, "back_and_forth", "back_and_forth"),
+        # So much that hardly a part of it stays.
+        ("max", "uint8", 32768, "forward", "forward"),
+        # The same in each call.
+        ("sum", "float32", 8192, "forward", "forward"),
+        ("minmaxloc", "uint8", 8192, "forward", "forward"),
+    ],
+)
+def test_defaults_past_the_cache(op: str, dtype: str, side: int, vendor: str, portable: str) -> None:
+    problem = Reduction(op, dtype, (side, side))
+    for dialect, expected in (("vendor", vendor), ("portable", portable)):
+        variant = default_variant(problem, H200, dialect)  # type: ignore[arg-type]
+        assert isinstance(variant, ReductionVariant)
+        assert variant.traversal == expected
+        assert violations(variant, problem, H200) == []
+    for other in (GPU, CPU):
+        of_other = default_variant(problem, other)
+        assert isinstance(of_other, ReductionVariant)
+        assert of_other.traversal == "forward"
+
+
+def test_limits_go_back_and_forth_where_that_finds_more_in_the_cache(tmp_path: Any) -> None:
+    path = tmp_path / "suite.toml"
+    sizes = "[[1280, 1280], [8192, 8192]]"
+    path.write_text(
+        'title = "Both ways"\n[[reduction]]\nops = ["sum"]\ndtypes = ["uint8"]\n'
+        f'shapes = {sizes}\ncaches = ["hot", "cold"]\n'
+    )
+    limits = [case for case in expand(load_suite(str(path)), [H200]) if case.role == "limit"]
+    ways = {
+        (case.problem.source_bytes, case.cache): {
+            each.variant.traversal
+            for each in limits
+            if (each.problem, each.cache) == (case.problem, case.cache)
+            and isinstance(each.variant, BandwidthVariant)
+        }
+        for case in limits
+    }
+    both = {"forward", "back_and_forth"}
+    assert ways == {
+        (1280 * 1280, "hot"): {"forward"},
+        (1280 * 1280, "cold"): {"forward"},
+        (8192 * 8192, "hot"): both,
+        (8192 * 8192, "cold"): {"forward"},
+    }
+
+
+def test_a_recorded_variant_without_the_axis_goes_forward() -> None:
+    read = variant_from_json({"kind": "bandwidth", "vector_width": 4})
+    assert read == BandwidthVariant(vector_width=4, traversal="forward")
