@@ -21,7 +21,8 @@ from tests.support.figures import Figure
 from tests.support.recorded import ROOT
 
 WIDTH = 120
-_GAP, _LAST_GAP = r"((?:(?!\n\s*\n)[^|*]){1,15}?)", r"(\d+(?:\.\d+)?|\w+)"
+_NUMBER = r"((?<![\d.])-?\d+(?:\.\d+)?(?!\.?\d))"
+_WORDS = r"((?:(?!\n\s*\n|\.\s)[^|*]){1,999}?)"
 _BARE = "|", "#", "<", "!["
 _ITEM = re.compile(r"(\s*(?:[*-]|\d+\.) )?(\s*)")
 
@@ -48,11 +49,12 @@ def written(text: str, sentence: str, values: Sequence[Any]) -> str | None:
     for literal, field, spec, _ in Formatter().parse(sentence):
         pattern += re.sub(r"(?:\\\s)+", r"\\s+", re.escape(literal))
         if field is not None:
-            pattern += _GAP
-            found.append(format(next(remaining), spec or ""))
-    if pattern.endswith(_GAP):
-        pattern = pattern.removesuffix(_GAP) + _LAST_GAP
-    match = re.search(pattern, text)
+            value = list(values)[int(field)] if field else next(remaining)
+            pattern += _WORDS if isinstance(value, str) else _NUMBER
+            found.append(format(value, spec or ""))
+    # A row of a table may quote another in its middle.
+    at_start = re.search(f"^{pattern}", text, re.MULTILINE)
+    match = at_start or re.search(pattern, text)
     if match is None:
         return None
     for place, value in reversed(list(enumerate(found, 1))):
@@ -66,11 +68,14 @@ def _paragraphs(text: str) -> list[str]:
     another.
     """
     pieces: list[str] = []
-    fenced = joins = False
+    fenced = joins = numbered = False
     for line in text.splitlines():
         fence = line.startswith("```")
         bare = fenced or fence or not line.strip() or line.startswith(_BARE)
-        begins = bare or not joins or bool(re.match(r"\s*(?:[*-]|\d+\.) ", line))
+        # "2. Next", the end of a sentence, may begin a line, too: only what begins so is a list.
+        number = bool(re.match(r"\s*\d+\. ", line))
+        numbered = number if not joins else numbered
+        begins = bare or not joins or (number and numbered) or bool(re.match(r"\s*[*-] ", line))
         if begins:
             pieces.append(line)
         else:
@@ -94,12 +99,17 @@ def _wrapped(piece: str) -> str:
 
 
 def wrapped_where_changed(old: str, new: str) -> str:
-    """``new`` with the paragraphs wrapped in which it differs from ``old``, of the same lines."""
-    pieces = _paragraphs(new)
-    return "".join(
-        f"{piece if piece == before or piece.startswith(_BARE) else _wrapped(piece)}\n"
-        for before, piece in zip(_paragraphs(old), pieces, strict=True)
-    )
+    """``new`` with the paragraphs wrapped that ``old`` does not have; both have the same empty lines."""
+    blocks = []
+    for before, block in zip(old.split("\n\n"), new.split("\n\n"), strict=True):
+        kept = _paragraphs(before)
+        blocks.append(
+            "\n".join(
+                piece if piece in kept or piece.startswith(_BARE) else _wrapped(piece)
+                for piece in _paragraphs(block)
+            )
+        )
+    return "\n\n".join(blocks).rstrip("\n") + "\n"
 
 
 def rewrite(root: Path, quoted: Sequence[Figure]) -> tuple[list[str], list[str]]:

@@ -23,9 +23,10 @@ HALF = 26_214_400
 PARTS = (
     r"w4 l(?P<loads>\d) global (?P<groups>\d+|groups per problem)\S* of (?P<group_size>\d+) ?(?P<hint>\w*)"
 )
-TODAY = variants_of(Limits().gpu)
-"""The candidates of a limit on a GPU."""
-OF_32 = variants_of(Limits().gpu.model_copy(update={"groups": [8, 32, "per_problem"]}))
+FORWARD = Limits().gpu.model_copy(update={"traversal": ["forward"]})
+TODAY = variants_of(FORWARD)
+"""The candidates of a limit on a GPU that go forward: all where the caches hold what is copied."""
+OF_32 = variants_of(FORWARD.model_copy(update={"groups": [8, 32, "per_problem"]}))
 """Those before, which had 32 groups a unit in place of six; the first of all had no two loads in flight."""
 NOW = [label(variant) for variant in TODAY]
 FORMER = [label(variant) for variant in OF_32]
@@ -144,44 +145,47 @@ def without_32() -> list[float]:
 
 
 def on_an_h200() -> list[float]:
-    """The candidates of the copy limit, the API's own command among them; how many copies of a size each API
-    was tried with; by how many per cent the fastest of all is faster than today's at 6.6 and at 20 MB.
+    """The candidates of the copy limit, the API's own command among them, and how many of a copy that the
+    caches do not hold; how many copies of a size each API was tried with; by how many per cent the fastest of
+    all is faster than today's at 6.6 and at 20 MB.
     """
     candidates = where(table(MAIN), purpose="limit", op="copy")
-    (count,) = set(candidates.groupby(["source_bytes", "backend"]).size())
-    assert set(candidates["variant"]) == {*NOW, "the API's own command"}
+    count, most = sorted(set(candidates.groupby(["source_bytes", "backend"]).size()))
+    assert set(candidates["variant"]) == {*map(label, variants_of(Limits().gpu)), "the API's own command"}
     sizes = SIZES[2], SIZES[4]
     copies = where(table(H200), source_bytes=list(sizes))
     (tried,) = set(copies.groupby(["source_bytes", "backend"]).size())
     of = [row(size, H200) for size in sizes]
-    return [count, tried, *(100 * (1 - fastest_of_all / today) for fastest_of_all, *_, today in of)]
+    return [count, most, tried, *(100 * (1 - fastest_of_all / today) for fastest_of_all, *_, today in of)]
 
 
 def from_run_to_run() -> list[float]:
-    """By how many per cent the copy limits of filters differ from run to run, of those with today's
-    candidates, at most: that of 6.6 MB, and its ends in us.
+    """By how many per cent the copy limits of filters that the cache holds differ from run to run, of those
+    with today's candidates, at most: that of 1.6 MB, and its ends in us.
     """
     runs = (MAIN, "h200-quick-sub-groups", "h200-filters", "h200-jia2012", "h200-dialects")
     found: dict[int, list[float]] = {}
     for run in runs:
         rows = where(table(run), kind="laplace", cache="hot", status="ok")
         for size, of_size in rows[rows["limit"].notna()].groupby("source_bytes"):
-            found.setdefault(int(str(size)), []).append(limit(of_size))
+            if int(str(size)) < HALF:
+                found.setdefault(int(str(size)), []).append(limit(of_size))
     most, size = max((max(each) / min(each), size) for size, each in found.items())
-    assert size == SIZES[2]
+    assert size == SIZES[0]
     return [100 * (most - 1), *ends(found[size])]
 
 
 SENTENCES: list[Figure] = [
     (
         RESULTS,
-        "The copy limit is of {} candidates. Of {} copies the fastest is {:.1f} % faster at 6.6 MB and "
-        "{:.1f} % at 20 MB ([sweep]",
+        "The copy limit is of {} candidates, past half of the cache of {}. Of {} copies that go forward the "
+        "fastest is {:.1f} % faster at 6.6 MB and {:.1f} % at 20 MB ([sweep]",
         on_an_h200,
     ),
     (
         RESULTS,
-        "From run to run the limit at a size differs by up to {:.0f} %: at 6.6 MB from {:.2f} to {:.2f} us.",
+        "From run to run the limit at a size in the cache differs by up to {:.0f} %: at 1.6 MB from {:.2f} "
+        "to {:.2f} us.",
         from_run_to_run,
     ),
     (

@@ -34,8 +34,8 @@ def of_quick() -> list[float]:
 
 
 def in_few_contexts() -> list[float]:
-    """Those off by as much in the runs of few contexts: how many of 8 and 16 bits at 8192x8192, none of
-    minmaxloc's, how many others at 4096x4096, and their ends.
+    """Those off by as much in other runs: of minmaxloc that of float64 at 2560x2560, none at 8192x8192, and
+    how many at 4096x4096, with their ends.
     """
     names = ("h200-8192x8192", "h200-minmaxloc", "h200-libraries")
     found = []
@@ -44,11 +44,11 @@ def in_few_contexts() -> list[float]:
         sizes = table(name).drop_duplicates("problem").set_index("problem")["source_bytes"]
         rows = rows[rows["problem"].map(sizes).between(16 * 2**20, 2**29 - 1)]
         found.append(rows[(rows["net"] < 1 / 1.03) | (rows["net"] > 1.03)])
-    assert set(found[0]["type"]) == {"uint8", "int8", "uint16", "int16"}
-    assert found[1].empty
+    assert found[0].empty
+    assert list(found[1]["problem"]) == ["minmaxloc float64 2560x2560"]
     assert set(found[2]["size"]) == {"4096x4096"}
-    assert [contexts(name)[1] for name in names] == [1, 4, 3]
-    return [len(found[0]), len(found[2]), *ends(found[2]["net"])]
+    assert [contexts(name)[1] for name in names] == [9, 3, 3]
+    return [float(found[1]["net"].iloc[0]), len(found[2]), *ends(found[2]["net"])]
 
 
 def same_or_ambiguous(*names: str) -> tuple[float, ...]:
@@ -60,10 +60,10 @@ def same_or_ambiguous(*names: str) -> tuple[float, ...]:
 
 
 def large_sources() -> tuple[float, ...]:
-    """The same of a gibibyte, in two contexts; then of 268 million elements, in four, and of a billion, in
+    """The same of a gibibyte, in one context; then of 268 million elements, in four, and of a billion, in
     one.
     """
-    assert contexts("h200-huge")[:2] == (2, 2)
+    assert contexts("h200-huge")[:2] == (1, 1)
     assert [contexts(name)[1] for name in BILLIONS] == [4, 1]
     return *same_or_ambiguous("h200-huge"), *same_or_ambiguous(*BILLIONS)
 
@@ -97,22 +97,22 @@ def of_the_main_run() -> list[float]:
 
 
 def above() -> list[float]:
-    """At 8192x8192 in one context: our cases above their limit, by how many per cent at most, and how many of
-    them the report marks; each is of 16 bits from a hot cache but for one sum of bytes.
+    """At 8192x8192 our cases above their limit, maxima of floats that CUDA finds, and by how many per cent at
+    most; the report marks none.
     """
     rows = where(table("h200-8192x8192"), purpose="compare", backend=OWN)
     found = rows[rows["share"] > 1]
-    assert set(found["cache"]) == {"hot"}
-    assert list(where(found, type="uint8")["op"]) == ["sum"]
-    assert set(found["type"]) == {"uint8", "int16", "uint16"}
-    return [len(found), 100 * (float(found["share"].max()) - 1), int(found["above_limit"].sum())]
+    assert set(found["problem"]) == {"max float32 8192x8192", "max float64 8192x8192"}
+    assert set(found["backend"]) == {"cuda"}
+    assert not found["above_limit"].any()
+    return [len(found), 100 * (float(found["share"].max()) - 1)]
 
 
 def with_places() -> list[float]:
-    """How many verdicts on minmaxloc are undecided in four contexts, of how many, the others the same; and
+    """How many verdicts on minmaxloc are undecided in three contexts, of how many, the others the same; and
     the ends of all ratios.
     """
-    assert contexts("h200-minmaxloc")[:2] == (4, 4)
+    assert contexts("h200-minmaxloc")[:2] == (3, 3)
     found = ratios("h200-minmaxloc")
     assert set(found["verdict"]) == {"same", "ambiguous"}
     return [len(where(found, verdict="ambiguous")), len(found), *ends(found["gross"])]
@@ -139,8 +139,8 @@ def of_places(types: list[str]) -> tuple[float, float]:
 SENTENCES: list[Figure] = [
     (
         RESULTS,
-        "There {} cases, of 16 bits from a hot cache but for one, are above their limit, by up to {:.1f} %, "
-        "and the report marks {} of them:",
+        "There {} cases lie above their limit, CUDA's maxima of float32 and float64 from a hot cache, by at "
+        "most {:.2f} %",
         above,
     ),
     (
@@ -185,7 +185,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "Of {} ratios of OpenCL to CUDA {} are *same* and {} *ambiguous* in two contexts, at {:.3f} to "
+        "Of {} ratios of OpenCL to CUDA {} are *same* and {} *ambiguous* in one context, at {:.3f} to "
         "{:.3f}; of {} of 268 million elements, in four contexts, and of a billion, in one, {} and "
         "{}, at {:.3f} to {:.3f}",
         large_sources,
@@ -231,8 +231,8 @@ ROWS: list[Figure] = [
         RESULTS,
         "| 8192x8192 net {:.3f} to {:.3f}; 1 GiB gross {:.3f} to {:.3f}; 2^28 and 2^30 elements {:.3f} to "
         "{:.3f}; minmaxloc net {:.2f} to {:.2f} at 8192x8192 | missed in `quick` by a sum and a count of "
-        "float64 at 2560x2560, net {:.3f} and {:.3f}; else met but in few contexts: {} problems of 8 and "
-        "16 bits at 8192x8192 (one context), {} of `libraries` at 4096x4096, {:.3f} to {:.3f} (three) |",
+        "float64 at 2560x2560, net {:.3f} and {:.3f}; else met but in few contexts: minmaxloc of float64 at "
+        "2560x2560, {:.3f} (three), and {} of `libraries` at 4096x4096, {:.3f} to {:.3f} (three) |",
         lambda: (
             *ends(net("h200-8192x8192", not_op="minmaxloc")),
             *ends(ratios("h200-huge")["gross"]),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import mean
 
 from tests.support.figures import MAIN, Figure
-from tests.support.figures.verdicts import OTHER_GPU, OTHER_HOST, scatter
+from tests.support.figures.verdicts import AT_ONCE, scatter
 from tests.support.recorded import OWN, agreeing, run_of
 
 FLEET = "docs/fleet.md"
@@ -30,8 +30,8 @@ def beside_others() -> list[float]:
     """Equal verdicts of the two runs of one host, of how many; the scatter of both, and of one alone on
     another host, in per cent; what a fresh context took in the three.
     """
-    found = agreeing(MAIN, OTHER_GPU)
-    runs = MAIN, OTHER_GPU, OTHER_HOST
+    found = agreeing(*AT_ONCE)
+    runs = *AT_ONCE, MAIN
     return [
         found.equal,
         len(found.pairs),
@@ -44,9 +44,8 @@ SENTENCES: list[Figure] = [
     (
         FLEET,
         "tell the same in {} of {} verdicts. From context to context times differ by {:.1f} and {:.1f} % "
-        "there, by {:.1f} % in a run that was alone on [another "
-        "host](../reports/examples/h200-quick-other-host.jsonl.xz). But a fresh context took {:.2f} and "
-        "{:.2f} s there, {:.2f} s alone:",
+        "there, by {:.1f} % in the [main run](../reports/examples/h200-quick.jsonl.xz), which was alone on "
+        "such a host. But a fresh context took {:.2f} and {:.2f} s there, {:.2f} s alone:",
         beside_others,
     ),
 ]

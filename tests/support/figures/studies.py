@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.variants.ladders import LADDERS
 from tests.support.figures import LIBRARIES, MAIN, RESULTS, Figure
+from tests.support.figures.limits import same_or_ambiguous
 from tests.support.figures.verdicts import OTHER_HOST
 from tests.support.recorded import OWN, contexts, ends, lead, leads, ratios, run_of, steps, table, where
 
@@ -22,7 +23,7 @@ def of_modern() -> list[int | str]:
     """The minutes that modern took, and the most contexts."""
     seconds = run_of("h200-modern").seconds
     assert seconds
-    return [{5: "five"}[round(seconds / 60)], contexts("h200-modern")[1]]
+    return [{4: "four"}[round(seconds / 60)], contexts("h200-modern")[1]]
 
 
 def leads_of_modern() -> list[float]:
@@ -177,8 +178,9 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        ALL_SAME,
-        lambda: same_at("h200-modern"),
+        "Of {} comparisons of OpenCL with CUDA {} are *same* and {} *ambiguous*, at {:.3f} to {:.3f} of "
+        "CUDA's speed.",
+        lambda: same_or_ambiguous("h200-modern"),
     ),
     (
         RESULTS,
@@ -196,14 +198,19 @@ SENTENCES: list[Figure] = [
 ROWS: list[Figure] = [
     (
         RESULTS,
-        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` 0 of {}, `dialects` {} of {}; "
+        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` {} of {}, `dialects` {} of {}; "
         "`jia2012` {} of {}; `libraries` {} of {}, in {} contexts | met, but missed by `quick` by one "
-        "verdict, by `jia2012` and `libraries`; on another host `quick` left {} of {}, on a fresh H100",
+        "verdict, by `dialects`, which a time limit ended, `jia2012` and `libraries`; on another host "
+        "`quick` left {} of {}, on a fresh H100",
         lambda: [
             *ambiguous(MAIN),
             *ambiguous("h200-yan2011"),
-            *(all_same(name) for name in ("h200-pcl", "h200-modern")),
-            *(count for name in ("dialects", "jia2012", "libraries") for count in ambiguous(f"h200-{name}")),
+            all_same("h200-pcl"),
+            *(
+                count
+                for name in ("modern", "dialects", "jia2012", "libraries")
+                for count in ambiguous(f"h200-{name}")
+            ),
             {3: "three"}[contexts("h200-libraries")[1]],
             *ambiguous(OTHER_HOST),
         ],

@@ -30,18 +30,20 @@ from tests.support.recorded import (
 )
 from tests.support.sequential import FROM_AN_EDGE, SCATTER, simulated
 
-OTHER_GPU, OTHER_HOST = "h200-quick-other-gpu", "h200-quick-other-host"
-"""Today's kernels on another GPU of the main run's host at the same time, and on another host."""
+OTHER_HOST = "h200-quick-other-host"
+"""On another host, before reductions went back and forth."""
+AT_ONCE = "h200-quick-beside", "h200-quick-other-gpu"
+"""On two GPUs of one host at the same time, before that, too."""
 SUB_GROUPS = "h200-quick-sub-groups"
 """Former kernels, before atomics on local memory, on a third host."""
 
 
 @cache
 def both_others() -> tuple[Repeated, Repeated]:
-    """The main run's verdicts beside those of another GPU and of another host; what is not equal is
-    *ambiguous* in one of both runs.
+    """The verdicts of two GPUs at the same time, and the main run's beside those of another host; what is not
+    equal is *ambiguous* in one of both runs.
     """
-    found = agreeing(MAIN, OTHER_GPU), agreeing(MAIN, OTHER_HOST)
+    found = agreeing(*AT_ONCE), agreeing(MAIN, OTHER_HOST)
     for pair in (pair for each in found for pair in each.pairs if not pair.equal):
         assert "ambiguous" in (pair.a.verdict, pair.b.verdict)
     return found
@@ -110,6 +112,8 @@ def slower_filters() -> list[float]:
         "laplacian four reflect_101 uint8C1 2560x2560",
         "sharpened four reflect_101 uint8C1 2560x2560",
         "laplacian eight replicate uint8C1 2560x2560",
+        "laplacian four reflect_101 uint8C4 1280x1280",
+        "sharpened four reflect_101 uint8C4 1280x1280",
     }
     return [len(found), *apart("slower", "laplace")]
 
@@ -195,7 +199,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         "README.md",
-        "of {}, {} did on another GPU at the same time, {} on another host.",
+        "of {}, {} did on two GPUs at the same time, {} on two hosts.",
         differing,
     ),
     (
@@ -272,8 +276,8 @@ SENTENCES: list[Figure] = [
 ROWS: list[Figure] = [
     (
         RESULTS,
-        "| two machines: 95 % of the verdicts equal | today's run beside one on another GPU at the same "
-        "time, {0} of {2}, {3:.0f} %, and beside one on another host, {1}, {4:.0f} %; none contradicting |",
+        "| two machines: 95 % of the verdicts equal | two GPUs of a host at the same time {0} of {2}, "
+        "{3:.0f} %; the main run beside one on another host {1}, {4:.0f} %; none contradicting |",
         equal_verdicts,
     ),
     (RESULTS, "| 0 of {} by processes, none by halves of contexts | met |", lambda: selftested()[:1]),
