@@ -196,6 +196,12 @@ def test_portable_extremes_of_bytes_have_twice_the_groups_in_opencl(
         assert other.loads_in_flight == 4
 
 
+def test_portable_extremes_of_bytes_from_far_memory_keep_four_loads() -> None:
+    variant = default_variant(Reduction("max", "uint8", (32768, 32768)), H200, "portable")
+    assert isinstance(variant, ReductionVariant)
+    assert (variant.loads_in_flight, variant.traversal) == (4, "forward")
+
+
 @pytest.mark.parametrize(
     ("op", "dtype", "size", "lacks", "finish"),
     [
