@@ -67,7 +67,7 @@ class Prepared(Closing, ABC):
     build_options: tuple[str, ...] = ()
     """What the kernel's compiler was told beside the source; empty for libraries."""
     answers: int = 1
-    """Places that the answers of calls one after the other take turns over."""
+    """Calls one after the other that differ: in where their answer lies, or in which way they go."""
     commands_per_launch: int = 1
     """Places that a launch takes in the device's queue: more with an event than without."""
     submission: str = ""

@@ -165,20 +165,21 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     return possible_hint(hint, problem, vector_bytes, device)
 
 
-def default_traversal(problem: Reduction, device: DeviceInfo) -> axes.Traversal:
-    """Which way a GPU goes through a source by default.
+def gains_back_and_forth(problem: Reduction, device: DeviceInfo) -> bool:
+    """Whether a GPU goes through a source back and forth by default.
 
-    Back and forth where the L2 cache can keep a part of the source, but not the whole; beside ``resident``
-    only where the source is larger than the cache. On an H200 that takes up to a half less time where the
-    source is read again and again, up to a tenth less beside the hint, and about as much where it is not
-    (reports/examples, sweep-traversal). Sums of floats go forward, so that they are the same in each call;
-    other GPUs do, too, which nobody has measured.
+    Where the L2 cache can keep a part of the source, but not the whole; beside ``resident`` only where the
+    source is larger than the cache. On an H200 that takes up to a half less time where the source is read
+    again and again, up to a tenth less beside the hint, and about as much where it is not (reports/examples,
+    sweep-traversal). Sums of floats go forward, so that they are the same in each call; other GPUs do, too,
+    which nobody has measured.
     """
+    if problem.adds_floats or device.compute_capability < RESIDENT_CAPABILITY:
+        return False
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
-    gains = problem.source_bytes > device.cache_bytes if is_hinted else kept < SIXTEENTHS
-    is_possible = device.compute_capability >= RESIDENT_CAPABILITY and not problem.parts.places
-    return "back_and_forth" if is_possible and kept and gains and not problem.adds_floats else "forward"
+    passes = problem.source_bytes > device.cache_bytes if is_hinted else kept < SIXTEENTHS
+    return kept > 0 and passes
 
 
 def possible_hint(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import default_hint, default_traversal
+from harness.kernels.cache_hint import default_hint
 from harness.kernels.filter_defaults import default_filter
 from harness.kernels.finish import FINISHES
 from harness.kernels.geometry import api, num_groups
@@ -72,22 +72,19 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     few_issued = dialect == "portable" and (problem.dtype != "float32" or problem.adds_floats)
     loads = 2 if few_loads or (itemsize >= WIDE and (is_far or few_issued)) else 4
     hint = default_hint(problem, LOAD_BYTES, device)
-    traversal = default_traversal(problem, device)
-    if hint == "resident" or traversal == "back_and_forth":
-        # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
-        is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
     width = LOAD_BYTES // itemsize
-    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint, traversal=traversal)
+    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
     preferred: dict[str, Any] = {
         axis: next(
             name
             for name, value in rows.items()
-            if value.is_preferred(device) and not any(value.violations(base, problem, device))
+            if value.is_preferred(problem, device) and not any(value.violations(base, problem, device))
         )
         for axis, rows in VALUES.items()
-        # Which way is decided by the source, see above.
-        if axis != "traversal"
     }
+    if hint == "resident" or preferred["traversal"] == "back_and_forth":
+        # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
+        is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
     finish = FINISHES[preferred["finish"]]
     if dialect == "portable" and preferred["finish"] == "flagged":
         # Flags are read by atomics there: half as many are up to 9 % faster (sweep-portable-floats).

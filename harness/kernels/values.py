@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from harness.devices import DeviceInfo
+from harness.kernels.cache_hint import gains_back_and_forth
 from harness.problems import Reduction
 from harness.problems.dtypes import Dtype
 from harness.variants import axes
@@ -60,7 +61,7 @@ def atomic_bits(problem: Reduction) -> int:
 class Value:
     """A value that every device and problem can have."""
 
-    def is_preferred(self, device: DeviceInfo) -> bool:
+    def is_preferred(self, problem: Reduction, device: DeviceInfo) -> bool:
         """Whether the default of a GPU prefers it to those that come after it."""
         return True
 
@@ -86,12 +87,15 @@ class _Image(Value):
 
 
 class _BackAndForth(Value):
+    def is_preferred(self, problem: Reduction, device: DeviceInfo) -> bool:
+        return gains_back_and_forth(problem, device)
+
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if problem.parts.places:
             yield "the first of several equal values is found by reading forward"
 
 
-TRAVERSALS: Final[dict[axes.Traversal, Value]] = {"forward": Value(), "back_and_forth": _BackAndForth()}
+TRAVERSALS: Final[dict[axes.Traversal, Value]] = {"back_and_forth": _BackAndForth(), "forward": Value()}
 STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image()}
 
 
@@ -134,7 +138,7 @@ class _LocalAtomics(Tree):
     shared = ("reduction/local_words",)
     uses_words = True
 
-    def is_preferred(self, device: DeviceInfo) -> bool:
+    def is_preferred(self, problem: Reduction, device: DeviceInfo) -> bool:
         # NVIDIA's assembler combines a sub-group by one instruction before. Other GPUs were not measured.
         return device.compute_capability >= REDUX_CAPABILITY
 

@@ -21,9 +21,12 @@ from tests.support.figures import Figure
 from tests.support.recorded import ROOT
 
 WIDTH = 120
+"""Of the documents' lines."""
 _NUMBER = r"((?<![\d.])-?\d+(?:\.\d+)?(?!\.?\d))"
 _WORDS = r"((?:(?!\n\s*\n|\.\s)[^|*]){1,999}?)"
+"""What stands in a gap: a number, or words of one sentence."""
 _BARE = "|", "#", "<", "!["
+"""How lines begin that are not wrapped: tables, headings, pictures."""
 _ITEM = re.compile(r"(\s*(?:[*-]|\d+\.) )?(\s*)")
 
 
@@ -49,7 +52,7 @@ def written(text: str, sentence: str, values: Sequence[Any]) -> str | None:
     for literal, field, spec, _ in Formatter().parse(sentence):
         pattern += re.sub(r"(?:\\\s)+", r"\\s+", re.escape(literal))
         if field is not None:
-            value = list(values)[int(field)] if field else next(remaining)
+            value = values[int(field)] if field else next(remaining)
             pattern += _WORDS if isinstance(value, str) else _NUMBER
             found.append(format(value, spec or ""))
     # A row of a table may quote another in its middle.
@@ -114,23 +117,24 @@ def wrapped_where_changed(old: str, new: str) -> str:
 
 def rewrite(root: Path, quoted: Sequence[Figure]) -> tuple[list[str], list[str]]:
     """Writes the documents below ``root`` anew: returns which changed, and what has to be written by hand."""
-    texts: dict[str, tuple[str, str]] = {}
-    by_hand: list[str] = []
+    names = dict.fromkeys(document for document, *_ in quoted)
+    before = {name: (root / name).read_text(encoding="utf-8") for name in names}
+    texts, by_hand = dict(before), []
     for document, sentence, values in quoted:
-        old, text = texts.setdefault(document, ((root / document).read_text(encoding="utf-8"),) * 2)
         try:
-            found = written(text, sentence, list(values()))
+            found = written(texts[document], sentence, list(values()))
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
             by_hand.append(f"{document}: no figures ({type(error).__name__} {error}): {sentence}")
             continue
         if found is None:
             by_hand.append(f"{document}: no such sentence: {sentence}")
         else:
-            texts[document] = old, found
+            texts[document] = found
     changed = []
-    for document, (old, text) in texts.items():
-        if text != old:
-            (root / document).write_text(wrapped_where_changed(old, text), encoding="utf-8")
+    for document, text in texts.items():
+        if text != before[document]:
+            new = wrapped_where_changed(before[document], text)
+            (root / document).write_text(new, encoding="utf-8")
             changed.append(document)
     return changed, by_hand
 
