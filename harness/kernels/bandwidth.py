@@ -11,7 +11,7 @@ from harness.kernels.cache_hint import HINTS
 from harness.kernels.geometry import num_groups, turn_of
 from harness.kernels.plan import Argument, Buffer, KernelPlan, PlannedCopy, PlannedLaunch, Scalar, Source
 from harness.problems import Bandwidth, Empty
-from harness.variants.axes import BandwidthVariant, LaunchVariant
+from harness.variants.axes import PER_PROBLEM, BandwidthVariant, LaunchVariant
 
 _RAW = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}
 
@@ -22,6 +22,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     geometry = (num_groups(problem.size, variant, device),), (variant.group_size,)
     macros: dict[str, str | int] = {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * itemsize,

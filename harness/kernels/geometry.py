@@ -7,7 +7,7 @@ import math
 from harness.devices import DeviceInfo
 from harness.kernels.plan import Turn
 from harness.problems import Laplace
-from harness.variants.axes import BandwidthVariant, LaplaceVariant, ReductionVariant
+from harness.variants.axes import PER_PROBLEM, BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
 """CUDA's limit in a grid's first dimension; on other devices that of the kernels, which count in 32 bits."""
@@ -38,10 +38,13 @@ def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: 
 
 def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int) -> tuple[Turn, ...]:
     """The argument of a kernel that goes back and forth: how far the last vector of a work-item lies from its
-    first, in vectors, at the most. None of a kernel that always goes forward.
+    first, in vectors, at the most; of groups that have one part of the source each, how far the last group
+    lies from the first. None of a kernel that always goes forward.
     """
     if variant.traversal == "forward":
         return ()
+    if variant.groups == PER_PROBLEM:
+        return (Turn(groups - 1),)
     vectors = size // variant.vector_width
     is_global = variant.stride == "global"
     reach = vectors if is_global else -(-vectors // groups)
@@ -50,10 +53,14 @@ def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int
 
 
 def tiles_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[Turn, ...]:
-    """The same argument of a filter whose groups take tiles in turn, in tiles."""
+    """The same argument of a filter whose groups take tiles in turn, in tiles; of one with a group for each
+    tile in rows of them.
+    """
     if variant.traversal == "forward":
         return ()
-    groups, _ = laplace_groups(problem, variant, device)
+    groups, down = laplace_groups(problem, variant, device)
+    if variant.groups == PER_PROBLEM:
+        return (Turn(down - 1),)
     return (Turn((-(-math.prod(laplace_tiles(problem, variant)) // groups) - 1) * groups),)
 
 

@@ -90,6 +90,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
     centre, edge, corner = problem.coefficients
     return {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),
@@ -106,7 +107,6 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
         "GROUP_WIDTH": variant.group_width,
         "GROUP_HEIGHT": variant.group_height,
-        "TILES_IN_TURN": int(variant.groups != PER_PROBLEM),
         "MOST_REGISTERS": _most_registers(variant),
         "HALO_LOAD": _halo_load(problem, variant),
         "BORDER_VALUE": _literal(problem),

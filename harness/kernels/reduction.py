@@ -11,7 +11,7 @@ from harness.kernels.geometry import num_groups
 from harness.kernels.plan import KernelPlan
 from harness.kernels.values import PACKINGS, TREES, channel
 from harness.problems import Reduction
-from harness.variants.axes import ReductionVariant
+from harness.variants.axes import PER_PROBLEM, ReductionVariant
 
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> KernelPlan:
@@ -51,6 +51,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
     return {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
         "STORED": element.stored,

@@ -139,8 +139,6 @@ def _laplace_violations(variant: LaplaceVariant, problem: Laplace, device: Devic
         found += [f"{axis} {name}: {reason}" for reason in values[name].violations(variant, problem, device)]
     found += _width_violations(variant, problem, device)
     found += _register_violations(variant, device)
-    if variant.traversal != "forward" and variant.groups == PER_PROBLEM:
-        found.append(f"traversal {variant.traversal}: a group has one tile, none to take in another order")
     rows, loads = variant.rows_per_item, variant.loads_in_flight
     if rows % loads:
         found.append(f"{rows} rows an item are no multiple of {loads} loads in flight")

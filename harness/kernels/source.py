@@ -36,6 +36,7 @@ MACROS: Final[Mapping[str, str]] = {
     "FINDS_POSITIONS": "1 where a group looks for an element's position in its vector, else 0",
     "POSITION": "the type of a position",
     "IS_KEYED": "1 where value and position are packed into one key, else 0",
+    "ONE_PART_A_GROUP": "1 where each group has one part of the source, 0 where it has several in turn",
     "GROUP_SIZE": "work-items of a one-dimensional group",
     "SUB_GROUP_WIDTH": "work-items of a sub-group; 1 where that is not known",
     "SCRATCH_PARTIALS": "partial results that a group keeps in local memory",
@@ -61,7 +62,6 @@ MACROS: Final[Mapping[str, str]] = {
     "GROUP_WIDTH": "columns of a two-dimensional group",
     "GROUP_HEIGHT": "rows of a two-dimensional group",
     "MOST_REGISTERS": "the most registers of a filter's work-item; 0 where the compiler decides",
-    "TILES_IN_TURN": "1 where a group of a filter computes several tiles, one after the other, else 0",
 }
 """Every macro that a plan may define, and its meaning. A kernel file that uses one needs it defined, unless
 it only asks by ``#ifdef`` whether it is.

@@ -5,7 +5,7 @@ void copy(__global const STORED *restrict source, const ulong length TRAVERSAL_P
           __global STORED *restrict destination) {
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
-  const range_t range = vectors_of_item(vectors, local_id);
+  const range_t range = vectors_of_item(vectors, GROUP_AT(get_group_id(0)), local_id);
   TRAVERSAL_LOCALS(ulong)
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {

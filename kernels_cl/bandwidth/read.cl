@@ -9,7 +9,7 @@ void read(__global const STORED *restrict source, const ulong length TRAVERSAL_P
           __global uint *restrict checksums, const uint report) {
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
-  const range_t range = vectors_of_item(vectors, local_id);
+  const range_t range = vectors_of_item(vectors, GROUP_AT(get_group_id(0)), local_id);
   TRAVERSAL_LOCALS(ulong)
   words_t words = no_words();
   ulong i = range.first;

@@ -1,5 +1,5 @@
 // The 3x3 Laplace filter: a work-item computes VECTOR_WIDTH elements of ROWS_PER_ITEM rows. What the items of a group
-// compute together is a tile. With TILES_IN_TURN a group has several tiles, one after the other, else one. It uses, of
+// compute together is a tile. With ONE_PART_A_GROUP a group has one tile, else several in turn. It uses, of
 // the files before it:
 //   image_t, image_of   a source with its height, row length and pitch (window)
 //   MASK_PARAMETERS, MASK_ARGUMENTS   what the mask's weights add to parameters and arguments (mask_memory/)
@@ -8,7 +8,7 @@
 //   SHARE_PIXELS        has the whole group read what its items share, if anything (pixels/)
 //   INTERIOR_DIFFERS    whether tiles that meet no border are compiled separately (interior/)
 //   ROW_END_DIFFERS     whether the last items of a row are compiled separately (pixels/)
-//   AT, TRAVERSAL_PARAMETERS, TRAVERSAL_LOCALS   which of its tiles a group takes next in this call (traversal/)
+//   AT, GROUP_AT, TRAVERSAL_PARAMETERS, TRAVERSAL_LOCALS   which tile a group takes next in this call (traversal/)
 //   ITEMS_TOGETHER      how many items along a row take part in all that each of them does (a macro)
 //   filter_rows         computes and stores a work-item's results (scheme/, by stencil/ and results)
 
@@ -61,7 +61,7 @@ void laplace(SOURCE source, __global STORED *restrict results, const uint height
              const uint row_elements, const uint pitch TRAVERSAL_PARAMETERS MASK_PARAMETERS) {
   PIXELS_LOCALS
   const image_t image = image_of(MEMORY_OF(source), height, row_elements, pitch);
-#if TILES_IN_TURN
+#if !ONE_PART_A_GROUP
   const uint tiles_across = (row_elements - 1) / (GROUP_WIDTH * VECTOR_WIDTH) + 1;
   const uint tiles = tiles_across * ((height - 1) / (GROUP_HEIGHT * ROWS_PER_ITEM) + 1);
   const tiles_t range = {get_group_id(0), tiles, get_num_groups(0)};
@@ -72,6 +72,6 @@ void laplace(SOURCE source, __global STORED *restrict results, const uint height
     filter_tile(image, results, tile % tiles_across, tile / tiles_across PIXELS_ARGUMENTS MASK_ARGUMENTS);
   }
 #else
-  filter_tile(image, results, get_group_id(0), get_group_id(1) PIXELS_ARGUMENTS MASK_ARGUMENTS);
+  filter_tile(image, results, get_group_id(0), GROUP_AT(get_group_id(1)) PIXELS_ARGUMENTS MASK_ARGUMENTS);
 #endif
 }

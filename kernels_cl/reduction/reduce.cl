@@ -1,8 +1,9 @@
 // The reduction kernel: a work-item accumulates its part of the source, a group reduces its work-items, then the
 // groups are combined. It uses, of the files before it:
 //   vectors_of_item     range_t, the vectors that a work-item reads (stride/)
-//   AT                  where in the source a vector of that range lies in this call (traversal/), with the further
-//                       parameters and local variables that TRAVERSAL_PARAMETERS and TRAVERSAL_LOCALS name
+//   GROUP_AT, AT        which part of the source a group has in this call, and where a vector of it lies (traversal/),
+//                       with the further parameters and local variables that TRAVERSAL_PARAMETERS and
+//                       TRAVERSAL_LOCALS name
 //   SOURCE, LOADED, LOAD, load_element   the source and one load from it (storage/, packing/)
 //   accumulator_t, empty_accumulator, accumulate   what a work-item keeps, and its update by one load (packing/*/)
 //   ACCUMULATES_BATCHES, accumulate_batch   whether, and how, all loads in flight are added at once (packing/*/)
@@ -21,7 +22,7 @@ void reduce(SOURCE source, const ulong length TRAVERSAL_PARAMETERS,
   FINISH_LOCALS
   const uint local_id = get_local_id(0);
   const ulong vectors = length / VECTOR_WIDTH;
-  const range_t range = vectors_of_item(vectors, local_id);
+  const range_t range = vectors_of_item(vectors, GROUP_AT(get_group_id(0)), local_id);
   TRAVERSAL_LOCALS(ulong)
   accumulator_t accumulator = empty_accumulator();
   ulong i = range.first;

@@ -5,9 +5,9 @@ typedef struct {
   ulong first, end, step;
 } range_t;
 
-inline range_t vectors_of_item(ulong vectors, uint local_id) {
+inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   range_t range;
-  range.first = (ulong)get_group_id(0) * GROUP_SIZE + local_id;
+  range.first = (ulong)group * GROUP_SIZE + local_id;
   OPAQUE_INDEX(range.first);
   range.end = vectors;
   range.step = (ulong)get_num_groups(0) * GROUP_SIZE;

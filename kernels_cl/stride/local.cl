@@ -5,9 +5,9 @@ typedef struct {
   ulong first, end, step;
 } range_t;
 
-inline range_t vectors_of_item(ulong vectors, uint local_id) {
+inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   const ulong chunk = (vectors + get_num_groups(0) - 1) / get_num_groups(0);
-  const ulong start = chunk * get_group_id(0);
+  const ulong start = chunk * group;
   range_t range;
   range.first = start + local_id;
   OPAQUE_INDEX(range.first);

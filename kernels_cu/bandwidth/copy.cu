@@ -5,7 +5,7 @@ void copy(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAME
           STORED *__restrict__ destination) {
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
-  const range_t range = vectors_of_item(vectors, local_id);
+  const range_t range = vectors_of_item(vectors, GROUP_AT(blockIdx.x), local_id);
   TRAVERSAL_LOCALS(ulong)
   ulong i = range.first;
   for (; i + (LOADS_IN_FLIGHT - 1) * range.step < range.end; i += LOADS_IN_FLIGHT * range.step) {

@@ -9,7 +9,7 @@ void read(const STORED *__restrict__ source, const ulong length TRAVERSAL_PARAME
           uint *__restrict__ checksums, const uint report) {
   const uint local_id = threadIdx.x;
   const ulong vectors = length / VECTOR_WIDTH;
-  const range_t range = vectors_of_item(vectors, local_id);
+  const range_t range = vectors_of_item(vectors, GROUP_AT(blockIdx.x), local_id);
   TRAVERSAL_LOCALS(ulong)
   words_t words = no_words();
   ulong i = range.first;

@@ -5,9 +5,9 @@ typedef struct {
   ulong first, end, step;
 } range_t;
 
-__device__ inline range_t vectors_of_item(ulong vectors, uint local_id) {
+__device__ inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   range_t range;
-  range.first = (ulong)blockIdx.x * GROUP_SIZE + local_id;
+  range.first = (ulong)group * GROUP_SIZE + local_id;
   OPAQUE_INDEX(range.first);
   range.end = vectors;
   range.step = (ulong)gridDim.x * GROUP_SIZE;

@@ -5,9 +5,9 @@ typedef struct {
   ulong first, end, step;
 } range_t;
 
-__device__ inline range_t vectors_of_item(ulong vectors, uint local_id) {
+__device__ inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   const ulong chunk = (vectors + gridDim.x - 1) / gridDim.x;
-  const ulong start = chunk * blockIdx.x;
+  const ulong start = chunk * group;
   range_t range;
   range.first = start + local_id;
   OPAQUE_INDEX(range.first);

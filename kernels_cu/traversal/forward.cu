@@ -2,4 +2,5 @@
 
 #define TRAVERSAL_PARAMETERS
 #define TRAVERSAL_LOCALS(type)
+#define GROUP_AT(group) (group)
 #define AT(index) (index)

@@ -33,8 +33,8 @@ def test_groups_that_take_turns_are_no_more_than_there_are_tiles() -> None:
     for groups, launched in ((8, 8 * 132), (64, 24 * 125)):
         planned = plan(problem, LaplaceVariant(groups=groups, **shape), GPU)
         assert planned.launches[0].num_groups == (launched, 1)
-        assert planned.macros["TILES_IN_TURN"] == 1
-    assert plan(problem, LaplaceVariant(**shape), GPU).macros["TILES_IN_TURN"] == 0
+        assert planned.macros["ONE_PART_A_GROUP"] == 0
+    assert plan(problem, LaplaceVariant(**shape), GPU).macros["ONE_PART_A_GROUP"] == 1
 
 
 def test_what_pads_takes_turns_where_the_image_is_taller_than_a_grid() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from harness.problems import Bandwidth, Laplace, Problem, Reduction
 from harness.suites.expand import expand
 from harness.suites.files import load_suite
 from harness.variants.axes import (
+    PER_PROBLEM,
     BandwidthVariant,
     LaplaceVariant,
     ReductionVariant,
@@ -30,7 +32,7 @@ from tests.support.machines import CPU, GPU, H200
 
 CALLS = 3
 """One more than there are ways."""
-BACK_AND_FORTH = ReductionVariant(traversal="back_and_forth", group_size=1, loads_in_flight=4)
+BACK_AND_FORTH = ReductionVariant(traversal="back_and_forth", groups=1, group_size=1, loads_in_flight=4)
 
 
 def answers(backend: Backend, problem: Problem, variant: Variant, host: Any) -> list[Any]:
@@ -45,11 +47,16 @@ def answers(backend: Backend, problem: Problem, variant: Variant, host: Any) -> 
     return found
 
 
-def test_every_second_call_goes_backwards(own_backend: Backend) -> None:
+@pytest.mark.parametrize(
+    "variant",
+    [BACK_AND_FORTH, replace(BACK_AND_FORTH, loads_in_flight=1, groups=PER_PROBLEM)],
+    ids=["an item's vectors", "the groups"],
+)
+def test_every_second_call_goes_backwards(own_backend: Backend, variant: ReductionVariant) -> None:
     """Behind a large number the one is lost, in front of it not."""
     host = np.array([1.0, 1e17, -1e17])
     problem = Reduction("sum", "float64", host.shape)
-    back, forth, again = (float(each) for each in answers(own_backend, problem, BACK_AND_FORTH, host))
+    back, forth, again = (float(each) for each in answers(own_backend, problem, variant, host))
     assert (back, forth, again) == (1.0, 0.0, 1.0)
 
 
@@ -91,10 +98,11 @@ def test_each_vector_is_read_once_either_way(
     ],
 )
 def test_the_farthest_vector(vectors: int, stride: Stride, groups: int, farthest: int) -> None:
-    axes: dict[str, Any] = {"stride": stride, "group_size": 8, "traversal": "back_and_forth"}
+    axes: dict[str, Any] = {"stride": stride, "groups": 1, "group_size": 8, "traversal": "back_and_forth"}
     variant = ReductionVariant(vector_width=4, **axes)
     assert turn_of(4 * vectors + 3, variant, groups) == (Turn(farthest),)
     assert turn_of(4 * vectors + 3, ReductionVariant(), groups) == ()
+    assert turn_of(4 * vectors + 3, replace(variant, groups=PER_PROBLEM), 7) == (Turn(6),)
 
 
 def test_a_filter_takes_the_tiles_of_a_group_so() -> None:
@@ -108,6 +116,14 @@ def test_a_filter_takes_the_tiles_of_a_group_so() -> None:
     assert made.turns == 2
 
 
+def test_groups_of_one_tile_each_go_back_and_forth_down_the_image() -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", 100, 320)
+    made = plan(problem, LaplaceVariant(traversal="back_and_forth"), GPU)
+    (turn,) = (each for each in made.launches[0].arguments if isinstance(each, Turn))
+    assert turn.value == made.launches[0].num_groups[1] - 1 == 12
+    assert made.macros["ONE_PART_A_GROUP"] == 1
+
+
 @pytest.mark.parametrize(
     ("problem", "variant", "reason"),
     [
@@ -115,11 +131,6 @@ def test_a_filter_takes_the_tiles_of_a_group_so() -> None:
             Reduction("minmaxloc", "int32", (5000,)),
             BACK_AND_FORTH,
             "traversal back_and_forth: the first of several equal values is found by reading forward",
-        ),
-        (
-            Laplace("four", "wrap", "laplacian", "uint8", 33, 70),
-            LaplaceVariant(traversal="back_and_forth"),
-            "traversal back_and_forth: a group has one tile, none to take in another order",
         ),
     ],
     ids=lambda value: getattr(value, "kind", None),

@@ -137,12 +137,13 @@ _TURNS: tuple[tuple[BorderCode, Pixels, Scheme, Stencil, int], ...] = (
 TURNS = [
     LaplaceVariant(
         border_code=code, pixels=pixels, scheme=scheme, stencil=stencil, vector_width=4,
-        groups=1, group_width=width, group_height=1, traversal=traversal,
+        groups=groups, group_width=width, group_height=1, traversal=traversal,
     )
     for code, pixels, scheme, stencil, width in _TURNS
-    for traversal in AXES["laplace"]["traversal"]
+    for groups, traversal in ((1, "forward"), (1, "back_and_forth"), (PER_PROBLEM, "back_and_forth"))
 ]  # fmt: skip
-"""Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each."""
+"""Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each. And those whose
+groups take turns."""
 
 
 def bounded_of(point: Point) -> tuple[Laplace, LaplaceVariant]:
