@@ -17,10 +17,12 @@ from harness.variants.axes import (
     PER_PROBLEM,
     UNBOUNDED,
     BorderCode,
+    Groups,
     LaplaceVariant,
     Pixels,
     Scheme,
     Stencil,
+    Traversal,
     Variant,
     group_items,
     variant_from_json,
@@ -134,16 +136,22 @@ _TURNS: tuple[tuple[BorderCode, Pixels, Scheme, Stencil, int], ...] = (
     ("padded", "global", "per_pixel", "nine_terms", 2),
     ("select", "image2d", "per_pixel", "unrolled", 1),
 )
+_WAYS: tuple[tuple[Groups, Traversal], ...] = (
+    (1, "forward"),
+    (1, "back_and_forth"),
+    (PER_PROBLEM, "back_and_forth"),
+)
 TURNS = [
     LaplaceVariant(
         border_code=code, pixels=pixels, scheme=scheme, stencil=stencil, vector_width=4,
         groups=groups, group_width=width, group_height=1, traversal=traversal,
     )
     for code, pixels, scheme, stencil, width in _TURNS
-    for groups, traversal in ((1, "forward"), (1, "back_and_forth"), (PER_PROBLEM, "back_and_forth"))
+    for groups, traversal in _WAYS
 ]  # fmt: skip
-"""Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each. And those whose
-groups take turns."""
+"""Filters whose groups take tiles in turn: small ones, so that a GPU's groups have several each; and those
+whose groups with one tile each go back and forth.
+"""
 
 
 def bounded_of(point: Point) -> tuple[Laplace, LaplaceVariant]:
