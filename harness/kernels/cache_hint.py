@@ -42,9 +42,13 @@ STORED_SHARE: Final = 1 / 4
 the cache than its source leaves (reports/examples, sweep-filter-hints)."""
 STREAMED_SHARE: Final = 7 / 16
 """The part of the L2 cache from which on a filter's loads are streaming, too: then enough of the source stays
-for the next call (reports/examples, sweep-turns-hints)."""
-_LEAST_KEPT: Final = 2
-"""Sixteenths of a filter's source: with less nothing is gained (sweep-kept)."""
+for the next call (reports/examples, sweep-turns-hints). From there on it gains by going back and forth
+(sweep-traversal-edge)."""
+_UNHINTED_SHARE: Final = 1 / 3
+"""The part from which on it does so where the device takes no hint (sweep-traversal-edge-types)."""
+_STORED_CACHES: Final = 2
+"""A filter's source up to this many times the L2 cache is better kept by streaming stores alone
+(sweep-traversal-masks, sweep-traversal-types)."""
 Hinted = axes.ReductionVariant | axes.LaplaceVariant | axes.BandwidthVariant
 """The variants with an axis ``cache_hint``."""
 _LINE_BYTES: Final = 128
@@ -148,8 +152,10 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
     H200 it takes up to a third less time where the source is read again and again, and no more where it is
     not (reports/examples, sweep-hints). Of a filter ``streaming_stores``, where the cache can keep the source
     but hardly the result beside it: up to a sixth less time, and no more (sweep-resident-far); ``streaming``
-    where the source alone takes much of it; ``resident`` where the cache can keep a part of it that tells: up
-    to 4 % less time, and no more from memory (sweep-kept).
+    where the source alone takes much of it. Larger sources are gone through back and forth, with
+    ``streaming_stores``, and from twice the cache on with ``resident`` where that keeps something: each up to
+    a fiftieth less time than the other there, and no more from memory (sweep-traversal-masks,
+    sweep-traversal-types, sweep-traversal-edge-types).
     """
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     hint: axes.CacheHint = "none"
@@ -160,26 +166,35 @@ def default_hint(problem: Reduction | Laplace, vector_bytes: int, device: Device
             hint = "streaming"
         elif problem.source_bytes >= STORED_SHARE * device.cache_bytes:
             hint = "streaming_stores"
-    elif isinstance(problem, Laplace) and _kept_by_size(problem, device) >= _LEAST_KEPT:
-        hint = "resident"
+    elif isinstance(problem, Laplace) and gains_back_and_forth(problem, device):
+        if problem.source_bytes < _STORED_CACHES * device.cache_bytes:
+            hint = "streaming_stores"
+        elif _kept_by_size(problem, device):
+            hint = "resident"
     return possible_hint(hint, problem, vector_bytes, device)
 
 
-def gains_back_and_forth(problem: Reduction, device: DeviceInfo) -> bool:
+def gains_back_and_forth(problem: Reduction | Laplace, device: DeviceInfo) -> bool:
     """Whether a GPU goes through a source back and forth by default.
 
     Where the L2 cache can keep a part of the source, but not the whole; beside ``resident`` only where the
     source is larger than the cache. On an H200 that takes up to a half less time where the source is read
     again and again, up to a tenth less beside the hint, and about as much where it is not (reports/examples,
-    sweep-traversal). Sums of floats go forward, so that they are the same in each call; other GPUs do, too,
-    which nobody has measured.
+    sweep-traversal). Of a filter where the cache can hardly keep the source beside its result: up to a
+    quarter less time, and about as much where the source comes from memory (sweep-traversal-masks,
+    sweep-traversal-types, sweep-traversal-edge and sweep-traversal-edge-types). Sums of floats go forward, so
+    that they are the same in each call; other GPUs do, too, which nobody has measured.
     """
-    if problem.adds_floats or device.compute_capability < RESIDENT_CAPABILITY:
+    if device.compute_capability < RESIDENT_CAPABILITY:
         return False
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
+    if isinstance(problem, Laplace):
+        is_hinted = not any(HINTS["streaming"].violations(LEAST_BYTES, problem.dtype, device))
+        share = STREAMED_SHARE if is_hinted else _UNHINTED_SHARE
+        return kept > 0 and problem.source_bytes > share * device.cache_bytes
     is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
     passes = problem.source_bytes > device.cache_bytes if is_hinted else kept < SIXTEENTHS
-    return kept > 0 and passes
+    return kept > 0 and passes and not problem.adds_floats
 
 
 def possible_hint(

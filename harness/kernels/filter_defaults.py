@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import default_hint, kept_sixteenths, possible_hint
+from harness.kernels.cache_hint import (
+    default_hint,
+    gains_back_and_forth,
+    kept_sixteenths,
+    possible_hint,
+)
 from harness.kernels.filter_pixels import PIXELS
 from harness.kernels.filter_registers import LAST_TURN, ROWS, groups_a_unit, load_order, most_registers
 from harness.kernels.filter_stencils import HALVES_CAPABILITY
@@ -25,6 +30,7 @@ from harness.variants.axes import (
     LaplaceVariant,
     Pixels,
     Stencil,
+    Traversal,
     group_items,
 )
 
@@ -38,11 +44,10 @@ _ASYNC_CAPABILITY = 80
 _TURNS = 7
 """Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
 _TURNS_OF_MORE = 6
-"""The same where more registers are taken: three channels, and but for words of bytes masks that weigh all
-neighbours."""
-_TURNS_SHARE, _MOST_TURNS_SHARE = 3 / 8, 0.535
-"""The parts of the last-level cache from which on, and up to which, an image's tiles are taken in turn: with
-32 of an H200's 60 MiB they gain, with 27 of an H100's 50 they lose."""
+"""The same where more registers are taken: three channels, and masks that weigh all neighbours where groups go
+forward and a pixel is no word of bytes."""
+_TURNS_SHARE = 3 / 8
+"""The part of the last-level cache from which on an image's tiles are taken in turn."""
 _FEW_GROUPS = 4
 """Groups a compute unit from which on code of its own for the interior may be faster."""
 _EVEN_ROWS = 3
@@ -90,7 +95,8 @@ def default_filter(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> La
     if pixels == "async_tile":
         # Copies into local memory carry no hint.
         hint = "none"
-    groups = _filter_groups(problem, hint, pixels, device)
+    traversal: Traversal = "back_and_forth" if gains_back_and_forth(problem, device) else "forward"
+    groups = _filter_groups(problem, hint, pixels, traversal, device)
     variant = LaplaceVariant(
         border_code="mapped",
         stencil=_stencil(problem, device, dialect),
@@ -101,6 +107,7 @@ def default_filter(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> La
         group_height=4,
         pixels=pixels,
         groups=groups,
+        traversal=traversal,
         cache_hint=hint,
     )
     variant = _in_groups_of(device, variant)
@@ -255,18 +262,23 @@ def _interior(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> 
     return "specialized" if gains and (fits or variant.groups == PER_PROBLEM) else "general"
 
 
-def _filter_groups(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> Groups:
+def _filter_groups(
+    problem: Laplace, hint: CacheHint, pixels: Pixels, traversal: Traversal, device: DeviceInfo
+) -> Groups:
     """A group for each tile, or groups that take tiles in turn.
 
     With these a compute unit has the same tiles in each call. On an H200 up to a quarter faster where the
-    cache is to keep the source and the result goes past it, but for smaller and larger ones; from memory up
-    to 6 % slower (reports/examples, sweep-turns-sizes, sweep-turns-hints and sweep-registers-sizes).
+    cache is to keep the source and the result goes past it, but for smaller ones; of larger ones and from
+    memory up to a tenth slower (reports/examples, sweep-turns-sizes, sweep-turns-hints,
+    sweep-registers-sizes, sweep-traversal-masks and sweep-traversal-edge).
     """
-    share = problem.source_bytes / max(1, device.cache_bytes)
-    in_turn = hint in ("streaming", "streaming_stores") and _TURNS_SHARE <= share <= _MOST_TURNS_SHARE
+    stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
+    is_large = problem.source_bytes >= _TURNS_SHARE * device.cache_bytes
+    in_turn = hint in ("streaming", "streaming_stores") and stays and is_large
     if not in_turn or _takes_many_registers(problem, hint, pixels, device):
         return PER_PROBLEM
-    all_weigh = all(problem.coefficients) and not _is_in_words(problem, device)
+    is_forward = traversal == "forward"
+    all_weigh = all(problem.coefficients) and is_forward and not _is_in_words(problem, device)
     return _TURNS_OF_MORE if all_weigh or problem.channels == NO_LOAD else _TURNS
 
 

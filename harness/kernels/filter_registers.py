@@ -74,11 +74,14 @@ def most_registers(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo
 def _most_registers_in_turn(
     problem: Laplace, variant: LaplaceVariant, items: int, device: DeviceInfo
 ) -> Registers:
-    """Of bytes the most with which all ``items`` of a compute unit run at a time, where a bound does it."""
+    """Of bytes the most with which all ``items`` of a compute unit run at a time, where a bound does it: back
+    and forth with every mask, where that is up to a sixth faster (sweep-traversal-masks).
+    """
     if variant.stencil != "halves":
         return _most_registers_of_uint16(problem, variant, device)
     is_cuda, all_weigh = api(device) == "CUDA", all(problem.coefficients)
     always = problem.channels == NO_LOAD or (problem.channels == PIXEL_WORD and not is_cuda)
+    always |= variant.traversal != "forward"
     if not always and is_cuda != all_weigh:
         return UNBOUNDED
     return max((bound for bound in BOUNDS if bound <= REGISTERS // items), default=UNBOUNDED)
@@ -87,12 +90,12 @@ def _most_registers_in_turn(
 def _most_registers_of_uint16(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> Registers:
     """The bound where groups take tiles of uint16 in turn and loads stream, too.
 
-    At 4096x4096 an H200 takes an eighth less time so in OpenCL where all neighbours weigh, a twentieth less
-    in CUDA with plain masks; with other masks as much, or more. At 3840x3840 it takes 4 % more and as much
-    less (reports/examples, sweep-cache-edge).
+    At 4096x4096 an H200 takes a fifth less time so in OpenCL where corners weigh, up to a fortieth less in
+    CUDA; OpenCL's plain masks take as much, or more (reports/examples, sweep-traversal-types and
+    sweep-traversal-edge-types).
     """
     *_, corner = problem.coefficients
-    gains = corner == 0 if api(device) == "CUDA" else all(problem.coefficients)
+    gains = api(device) == "CUDA" or corner != 0
     is_one = problem.dtype == "uint16" and problem.channels == 1
     is_bound = device.ptx and is_one and gains and variant.cache_hint == "streaming"
     return _STREAMED_UINT16 if is_bound else UNBOUNDED

@@ -88,7 +88,7 @@ def test_only_what_does_not_fit_changes_a_default() -> None:
         variant = default_variant(Laplace("four", "wrap", "laplacian", "uint8", height, 3), device)
         assert isinstance(variant, LaplaceVariant)
         # A tall image is a large source, too.
-        return replace(variant, cache_hint="none")
+        return replace(variant, cache_hint="none", traversal="forward")
 
     nvidia = replace(GPU, compute_capability=90)
     usual = default(2**16, nvidia)

@@ -166,6 +166,26 @@ def test_defaults_past_the_cache(op: str, dtype: str, side: int, vendor: str, po
         assert of_other.traversal == "forward"
 
 
+@pytest.mark.parametrize(
+    ("height", "vendor", "portable"),
+    [
+        (2048, "forward", "forward"),
+        (2560, "forward", "back_and_forth"),
+        (4096, "back_and_forth", "back_and_forth"),
+        (55000, "back_and_forth", "back_and_forth"),
+        # So much that hardly a part of it stays.
+        (56000, "forward", "forward"),
+    ],
+)
+def test_default_filters_past_the_cache(height: int, vendor: str, portable: str) -> None:
+    problem = Laplace("four", "wrap", "laplacian", "uint8", height, 2560, 4)
+    for dialect, expected in (("vendor", vendor), ("portable", portable)):
+        variant = default_variant(problem, H200, dialect)  # type: ignore[arg-type]
+        assert isinstance(variant, LaplaceVariant)
+        assert variant.traversal == expected
+        assert violations(variant, problem, H200) == []
+
+
 def test_limits_go_back_and_forth_where_that_finds_more_in_the_cache(tmp_path: Any) -> None:
     path = tmp_path / "suite.toml"
     sizes = "[[1280, 1280], [8192, 8192]]"
