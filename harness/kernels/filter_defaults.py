@@ -44,8 +44,8 @@ _ASYNC_CAPABILITY = 80
 _TURNS = 7
 """Groups a compute unit that take tiles in turn: no more than can run at a time with their registers."""
 _TURNS_OF_MORE = 6
-"""The same where more registers are taken: three channels, and masks that weigh all neighbours where groups go
-forward and a pixel is no word of bytes."""
+"""The same where more registers are taken: three channels, and masks that weigh all neighbours where groups
+go forward and a pixel is no word of bytes."""
 _TURNS_SHARE = 3 / 8
 """The part of the last-level cache from which on an image's tiles are taken in turn."""
 _FEW_GROUPS = 4

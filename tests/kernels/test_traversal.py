@@ -174,7 +174,7 @@ def test_defaults_past_the_cache(op: str, dtype: str, side: int, vendor: str, po
         (4096, "back_and_forth", "back_and_forth"),
         (55000, "back_and_forth", "back_and_forth"),
         # So much that hardly a part of it stays.
-        (56000, "forward", "forward"),
+        (57000, "forward", "forward"),
     ],
 )
 def test_default_filters_past_the_cache(height: int, vendor: str, portable: str) -> None:
