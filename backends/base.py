@@ -120,12 +120,14 @@ class Gate:
     :attr:`submit` hands everything enqueued so far to the device, and waits for a gate that opens by the
     clock; nothing starts before that. :attr:`open` lets everything start that has not. ``submit`` raises
     GateExpired where the gate may have opened before all was enqueued. :attr:`opens` is when a gate opens by
-    the clock, in the seconds of ``time.perf_counter``; None where ``open`` is what opens it.
+    the clock, in the seconds of ``time.perf_counter``; None where ``open`` is what opens it. :attr:`unsure`:
+    so many seconds earlier it may open.
     """
 
     submit: Callable[[], None] = lambda: None
     open: Callable[[], None] = lambda: None
     opens: float | None = None
+    unsure: float = 0.0
 
 
 class Backend(Closing, ABC):
@@ -139,6 +141,8 @@ class Backend(Closing, ABC):
     """
     enqueue_seconds: float = 20e-6
     """What enqueueing a call takes, as seen lately; a guess before."""
+    once_seconds: tuple[float, ...] = ()
+    """What batches of calls have cost once lately, beside the calls (:mod:`harness.measure.interruption`)."""
     gate_kind: GateKind = ""
     """What holds its work back, once :meth:`gate` has been called."""
     _is_closed: bool = False

@@ -51,8 +51,9 @@ def timed_gate(
     The kernel cannot start before it is enqueued, so that what the host has enqueued by the end of the time,
     on its own clock, is there in time. :attr:`Gate.submit` raises GateExpired where enqueueing has taken
     longer, and else waits for the end, counted from when the kernel had been submitted: that is nearest to
-    its start, and what enqueueing it takes differs by microseconds from time to time. That end,
-    :attr:`Gate.opens`, is when the calls start: a host that sleeps too long, or loses its core, sees it late.
+    its start, and what enqueueing it takes differs by microseconds from time to time, or by more where the
+    host loses its core meanwhile (:attr:`Gate.unsure`). That end, :attr:`Gate.opens`, is when the calls
+    start: a host that sleeps too long, or loses its core, sees it late.
 
     Args:
         spin: enqueues the kernel.
@@ -63,7 +64,8 @@ def timed_gate(
     before = timer()
     spin(np.uint64(seconds * 1e9))
     submit()
-    opens = timer() + seconds
+    submitted = timer()
+    opens = submitted + seconds
 
     def wait() -> None:
         submit()
@@ -79,4 +81,4 @@ def timed_gate(
         while timer() < opens:
             pass
 
-    return Gate(submit=wait, opens=opens)
+    return Gate(submit=wait, opens=opens, unsure=submitted - before)

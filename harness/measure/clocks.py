@@ -18,6 +18,7 @@ from backends.base import Backend, Gate
 from backends.errors import BackendError, GateExpired
 from harness.cpuinfo import seconds_of_other_threads, seconds_without_core
 from harness.measure.budget import AMONG, LONG_ENOUGH, Budget, Stop
+from harness.measure.interruption import MOST_IN_A_CLOCK, REMEMBERED, is_interrupted
 from harness.measure.rotation import Rotation
 from harness.results.record import Samples
 
@@ -56,6 +57,9 @@ HOST_BOUND = (
 NO_CORE = (
     "others had the processor's core in most batches; a wait that no other thread worked in is taken off"
 )
+INTERRUPTED = "the host was interrupted in many samples: what a batch costs once differs from one to the next"
+UNSURE = 100e-6
+"""Seconds within which a gate by the clock is known to open: to submit it usually takes a tenth of that."""
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
@@ -128,10 +132,24 @@ class Queue:
             self._backend.synchronize()
             return self._timer() - start
 
-    def sample(self, calls: int) -> float:
-        """Seconds a call: the slope between the lead and ``calls`` more."""
+    def sample(self, calls: int) -> tuple[float, bool]:
+        """Seconds a call, the slope between the lead and ``calls`` more; and whether the host was interrupted
+        in it, which samples with a gate tell, of a GPU.
+        """
         few = lead(calls)
-        return slope(self._undisturbed(few), self._undisturbed(few + calls), calls)
+        t_few, t_more = self._undisturbed(few), self._undisturbed(few + calls)
+        value = slope(t_few, t_more, calls)
+        if not self._gated or self._backend.device.kind == "cpu":
+            return value, False
+        once, before = t_few - few * value, self._backend.once_seconds
+        if is_interrupted(once, t_more - t_few, few / calls, before):
+            return value, True
+        self._backend.once_seconds = (*before, once)[-REMEMBERED:]
+        return value, False
+
+    def believe(self) -> None:
+        """To be called when samples were interrupted again and again: what is usual has changed."""
+        self._backend.once_seconds = ()
 
     def _undisturbed(self, calls: int) -> float:
         """The seconds of a batch, of calls that this thread works off itself of one in which it had a core:
@@ -174,6 +192,11 @@ class Queue:
             )
             if gate is None:
                 return None
+            if gate.unsure > UNSURE and attempts < ATTEMPTS:
+                # The host lost its core while it submitted the gate: the calls would begin who knows when.
+                gate.open()
+                backend.synchronize()
+                continue
             try:
                 start = self._timer()
                 self._enqueue(calls)
@@ -219,9 +242,9 @@ def queue_seconds(
     """Samples of device seconds a call by the gated queue.
 
     Where the backend has no gate, or a call waits for the device while it is enqueued, they are host-bound
-    and noted so. A slope that is not positive says that it spans too little to stand out of the noise:
-    sampling starts anew over twice as many calls. Where no more fit behind the gate or into the budget it is
-    dropped and drawn again, and that is noted.
+    and noted so. A sample in which the host was interrupted is taken anew. A slope that is not positive says
+    that it spans too little to stand out of the noise: sampling starts anew over twice as many calls. Where
+    no more fit behind the gate or into the budget it is dropped and drawn again, and that is noted.
     """
     queue = Queue(backend, rotation, timer)
     while True:
@@ -237,9 +260,11 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
     calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call, budget.span)
-    slopes, dropped = _slopes(queue, calls, budget, timer)
+    slopes, dropped, interrupted = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
+    if interrupted == MOST_IN_A_CLOCK:
+        notes.append(INTERRUPTED)
     if taken < min(budget.least, budget.samples) or budget.doubts(slopes.seconds):
         calls = slopes.calls
         notes.append(FIXED_COST)
@@ -257,25 +282,29 @@ def _enough(queue: Queue, call: float, span: float) -> int:
     return grow(lambda n: queue.batch(lead(n) + n) - queue.batch(lead(n)), queue.limit, span, first)
 
 
-def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int]:
-    """A clock of positive slopes, and how many others were dropped."""
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int, int]:
+    """A clock of positive slopes, how many others were dropped, and in how many the host was interrupted."""
     seconds: list[float] = []
-    dropped, start = 0, timer()
+    dropped, interrupted, start = 0, 0, timer()
     stopped = None
     while dropped < max(budget.samples, budget.least, AMONG):
         spent = timer() - start
         stopped = budget.stop(seconds, spent)
         if stopped:
             break
-        value = queue.sample(calls)
-        if value > 0:
+        value, is_wrong = queue.sample(calls)
+        if is_wrong and interrupted < MOST_IN_A_CLOCK:
+            interrupted += 1
+            if interrupted == MOST_IN_A_CLOCK:
+                queue.believe()
+        elif value > 0:
             seconds.append(value)
         elif calls < queue.limit and spent < budget.seconds / 2:
             calls = min(2 * calls, queue.limit)
             seconds.clear()
         else:
             dropped += 1
-    return Samples(tuple(seconds), calls, stopped=stopped or Stop.DROPPED), dropped
+    return Samples(tuple(seconds), calls, stopped=stopped or Stop.DROPPED), dropped, interrupted
 
 
 def round_trip_seconds(

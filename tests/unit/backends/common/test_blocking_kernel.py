@@ -55,6 +55,19 @@ def test_submitting_waits_until_the_gate_is_open(seconds: float) -> None:
     assert host.spins == [int(seconds * 1e9)]
 
 
+@pytest.mark.parametrize("away", [0.0, 5e-3])
+def test_a_gate_tells_how_much_earlier_it_may_open(away: float) -> None:
+    host = Host()
+    submit = host._submit
+
+    def slow() -> None:
+        submit()
+        host.now += away
+
+    host._submit = slow  # type: ignore[method-assign]
+    assert host.gate(1e-2).unsure == pytest.approx(away + 1e-6)
+
+
 def test_the_time_counts_from_when_the_kernel_was_submitted() -> None:
     host, delay = Host(), 7e-5
 
