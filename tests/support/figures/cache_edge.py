@@ -46,15 +46,6 @@ def fenced() -> tuple[float, float]:
     return ends(gains.values())
 
 
-def bounded(backend: str, mask: str, groups: int, side: int) -> list[float]:
-    """What a filter of uint16 takes with a bound of 72 registers, and without."""
-    problem = f"laplacian {mask} reflect_101 uint16C1 {side}x{side}"
-    rows = where(table(EDGE), backend=backend, problem=problem)
-    shape = f"mapped w8 rows4 l4 32x4 {groups}/unit"
-    variants = (f"{shape} 72 registers streaming", f"{shape} streaming")
-    return [1e6 * where(rows, variant=each)["queue"].iloc[0] for each in variants]
-
-
 def by_groups(run: str, problems: int, **wanted: str | list[str]) -> tuple[float, float]:
     """How many times as fast so many of portable OpenCL's are with twice the groups and half the loads."""
     gains = times_as_fast(run, "portable opencl", "l2 global 8/unit", "l4 global 4/unit", **wanted)
@@ -69,18 +60,7 @@ SENTENCES: list[Figure] = [
         "most {:.1f} % slower than with the best part",
         by_the_rule,
     ),
-    (TUNING, "OpenCL's plain mask and *diagonal* take {:.2f} to {:.2f} times as long behind a fence", fenced),
-    (
-        TUNING,
-        "With a bound of 72 registers OpenCL's mask *eight* takes {:.1f} us there, without {:.1f}; CUDA's "
-        "plain mask takes {:.1f} and {:.1f} us",
-        lambda: [*bounded("opencl", "eight", 6, 4096), *bounded("cuda", "four", 7, 4096)],
-    ),
-    (
-        TUNING,
-        "at 3840x3840 these are {:.1f} and {:.1f}, {:.1f} and {:.1f}.",
-        lambda: [*bounded("opencl", "eight", 6, 3840), *bounded("cuda", "four", 7, 3840)],
-    ),
+    (TUNING, "OpenCL's plain mask and *diagonal* took {:.2f} to {:.2f} times as long behind a fence", fenced),
     (
         RESULTS,
         "portable extremes of bytes are {:.2f} to {:.2f} times as fast by twice as many groups with half "

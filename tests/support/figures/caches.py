@@ -99,7 +99,7 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        "filters of 38 to 134 MB are {:.2f} to {:.2f} times as fast from a hot cache, {:.2f} to {:.2f} times "
+        "38 to 134 MB were {:.2f} to {:.2f} times as fast so from a hot cache, {:.2f} to {:.2f} times "
         "from a cold one",
         lambda: [*beside_results("hot"), *beside_results("cold")],
     ),

@@ -19,6 +19,8 @@ from tests.support.recorded import (
 )
 
 MASKS_RUN, SMALL = "h200-filters", "h200-sweep-small-filters"
+IN_CACHE = "h200-filters-forward"
+"""The same before images past the cache went back and forth; undisturbed, where the other was not."""
 FORMS, HINTS, ROWS_RUN = "h200-sweep-filters", "h200-sweep-hints-2560", "h200-sweep-small-rows"
 SHAPE, FORM = "mapped w16 rows4 l4", "specialized halves"
 KINDS = ("uint8C1", "uint8C3", "uint8C4", "uint16C1", "uint16C3", "float32C1")
@@ -46,8 +48,9 @@ def spread(kind: str) -> float:
     return max(100 * (float(each.max()) / float(each.min()) - 1) for each in times)
 
 
-def masks(size: str, *kinds: str, cache: str = "hot", name: str = MASKS_RUN) -> tuple[float, float]:
+def masks(size: str, *kinds: str, cache: str = "hot") -> tuple[float, float]:
     """The ends of what images of these kinds reach of the limit, over all masks, borders and outputs."""
+    name = IN_CACHE if size == "2560x2560" else MASKS_RUN
     return ends(share for kind in kinds for share in of_default(name, size=size, type=kind, cache=cache))
 
 
@@ -69,9 +72,12 @@ def meeting(goal: float, *kinds: str) -> tuple[int, int]:
 
 
 def from_memory() -> tuple[int, ...]:
-    """OpenCL against CUDA at 8192x8192: those that are the same, all, the undecided."""
+    """OpenCL against CUDA at 8192x8192: those that are the same, all, the undecided. In one it is faster."""
     rows = where(ratios(MASKS_RUN), size="8192x8192")
     assert set(rows["cache"]) == {"hot", "cold"}
+    (faster,) = where(rows, not_verdict=["same", "ambiguous"]).to_dict("records")
+    assert faster["problem"] == "laplacian diagonal reflect_101 uint8C3 8192x8192"
+    assert faster["verdict"] == "faster"
     return len(where(rows, verdict="same")), len(rows), len(where(rows, verdict="ambiguous"))
 
 
@@ -80,7 +86,7 @@ def in_the_cache() -> list[float]:
     many per cent at most; those of three channels in which it is faster, and by how many; all, the most
     contexts, and how many these leave undecided. All that are slower or faster are of a hot cache.
     """
-    rows = where(ratios(MASKS_RUN), size="2560x2560")
+    rows = where(ratios(IN_CACHE), size="2560x2560")
     slower, faster = (where(rows, verdict=verdict) for verdict in ("slower", "faster"))
     undecided = where(rows, verdict="ambiguous")
     assert set(where(rows, cache="cold")["verdict"]) == {"same", "ambiguous"}
@@ -92,7 +98,7 @@ def in_the_cache() -> list[float]:
         counts[1]["uint8C3"],
         100 * (float(faster["gross"].max()) - 1),
         len(rows),
-        contexts(MASKS_RUN)[1],
+        contexts(IN_CACHE)[1],
         len(undecided),
     ]
 
@@ -200,12 +206,16 @@ SENTENCES: list[Figure] = [
             *masks("2560x2560", *KINDS, cache="cold"),
         ],
     ),
-    (RESULTS, "a cold one, each right, in up to {} contexts)", lambda: [contexts(MASKS_RUN)[1]]),
+    (RESULTS, "a cold one, each right, in up to {} contexts; of the time", lambda: [contexts(IN_CACHE)[1]]),
     (
         RESULTS,
-        "in {} of {} filters at 8192x8192, every mask, border and output. The other {} are *ambiguous*, at "
-        "{:.3f} to {:.3f}:",
-        lambda: [*from_memory(), *near_the_band()],
+        "in {} of {} filters at 8192x8192, every mask, border and output, in up to {} contexts ([run]",
+        lambda: [*from_memory()[:2], contexts(MASKS_RUN)[1]],
+    ),
+    (
+        RESULTS,
+        "OpenCL is faster in one, and {} are *ambiguous*, at {:.3f} to {:.3f}:",
+        lambda: [from_memory()[2], *near_the_band()],
     ),
     (
         "CHANGELOG.md",

@@ -47,7 +47,7 @@ def in_few_contexts() -> list[float]:
     assert found[0].empty
     assert list(found[1]["problem"]) == ["minmaxloc float64 2560x2560"]
     assert set(found[2]["size"]) == {"4096x4096"}
-    assert [contexts(name)[1] for name in names] == [9, 3, 3]
+    assert [contexts(name)[1] for name in names] == [9, 3, 6]
     return [float(found[1]["net"].iloc[0]), len(found[2]), *ends(found[2]["net"])]
 
 
