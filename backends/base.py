@@ -6,6 +6,7 @@ timed), enqueues calls and hands back results; how that is timed is the harness'
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -141,6 +142,8 @@ class Backend(Closing, ABC):
     """
     enqueue_seconds: float = 20e-6
     """What enqueueing a call takes, as seen lately; a guess before."""
+    surest_gate: float = math.inf
+    """The least that :attr:`Gate.unsure` was of a gate, in seconds."""
     once_seconds: tuple[float, ...] = ()
     """What batches of calls have cost once lately, beside the calls (:mod:`harness.measure.interruption`)."""
     gate_kind: GateKind = ""

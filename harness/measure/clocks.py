@@ -59,7 +59,7 @@ NO_CORE = (
 )
 INTERRUPTED = "the host was interrupted in many samples: what a batch costs once differs from one to the next"
 UNSURE = 100e-6
-"""Seconds within which a gate by the clock is known to open: to submit it usually takes a tenth of that."""
+"""Seconds by which it may be less sure than usual when a gate opens: to submit one takes a tenth of that."""
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
 
@@ -192,7 +192,8 @@ class Queue:
             )
             if gate is None:
                 return None
-            if gate.unsure > UNSURE and attempts < ATTEMPTS:
+            backend.surest_gate = min(gate.unsure, backend.surest_gate)
+            if gate.unsure > backend.surest_gate + UNSURE and attempts < ATTEMPTS:
                 # The host lost its core while it submitted the gate: the calls would begin who knows when.
                 gate.open()
                 backend.synchronize()

@@ -361,6 +361,16 @@ def test_a_gate_whose_opening_is_not_known_well_is_shut_anew() -> None:
         assert len(shut) == gates
 
 
+def test_where_gates_always_take_long_each_is_taken() -> None:
+    backend = FakeBackend(FakeClock())
+    real = backend.gate
+    backend.gate = lambda *given: replace(real(*given) or Gate(), unsure=9 * UNSURE)  # type: ignore[method-assign]
+    queue = Queue(backend, rotation_on(backend), backend.clock.time)
+    for batch in range(3):
+        assert queue.batch(4) == pytest.approx(30e-6 + 4 * 20e-6)
+        assert backend.gates == batch + 1
+
+
 def test_where_no_slope_is_positive_the_samples_hold_the_fixed_cost_and_say_so() -> None:
     backend = FakeBackend(FakeClock(call=0.0, fixed=30e-6))
     clock = queue_seconds(backend, rotation_on(backend), Budget(samples=4), backend.clock.time)
