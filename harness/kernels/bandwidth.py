@@ -22,11 +22,11 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
     geometry = (num_groups(problem.size, variant, device),), (variant.group_size,)
     macros: dict[str, str | int] = {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
-        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "STORED": _RAW[itemsize],
         "VECTOR_WIDTH": variant.vector_width,
         "VECTOR_BYTES": variant.vector_width * itemsize,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "GROUP_SIZE": variant.group_size,
     }
     files = (

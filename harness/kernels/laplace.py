@@ -90,7 +90,6 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
     centre, edge, corner = problem.coefficients
     return {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
-        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "STORED": element.stored,
         "VALUE": "float" if element.is_float else "int",
         "SATURATES": int(not element.is_float),
@@ -105,6 +104,7 @@ def _macros(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> di
         "VECTOR_BYTES": variant.vector_width * element.itemsize,
         "ROWS_PER_ITEM": variant.rows_per_item,
         "LOADS_IN_FLIGHT": variant.loads_in_flight,
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "GROUP_WIDTH": variant.group_width,
         "GROUP_HEIGHT": variant.group_height,
         "MOST_REGISTERS": _most_registers(variant),

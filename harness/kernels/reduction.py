@@ -51,7 +51,6 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
     totals = {"int64": "long", "uint64": "ulong", "float64": "double"}
     return {
         **HINTS[variant.cache_hint].macros(problem, variant, device),
-        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "ELEMENT": element.kernel,
         "KEPT": element.kept,
         "STORED": element.stored,
@@ -69,6 +68,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "FINDS_POSITIONS": int(bool(problem.parts.places) and PACKINGS[variant.packing].finds_positions),
         "POSITION": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
+        "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
         "GROUP_SIZE": variant.group_size,
         "SUB_GROUP_WIDTH": max(1, device.sub_group_width),
         "SCRATCH_PARTIALS": TREES[variant.tree].scratch_partials(variant, device),
