@@ -210,7 +210,7 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     sweep-aligned). From memory elements of two and four bytes come by asynchronous copies, which take fewer
     registers, but for the border constant, where they are slower (sweep-filter-tiles, h200-filters).
     """
-    stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
+    stays = _stays(problem, device)
     if problem.channels != NO_LOAD or (stays and hint == "none"):
         return "global"
     itemsize = problem.element.itemsize
@@ -218,6 +218,11 @@ def _pixels(problem: Laplace, hint: CacheHint, device: DeviceInfo) -> Pixels:
     if copies and itemsize >= _NARROW and not stays:
         return "async_tile"
     return "aligned" if itemsize <= _NARROW else "global"
+
+
+def _stays(problem: Laplace, device: DeviceInfo) -> bool:
+    """Whether the cache can keep the whole source."""
+    return kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
 
 
 def _stencil(problem: Laplace, device: DeviceInfo, dialect: Dialect) -> Stencil:
@@ -272,14 +277,12 @@ def _filter_groups(
     memory up to a tenth slower (reports/examples, sweep-turns-sizes, sweep-turns-hints,
     sweep-registers-sizes, sweep-traversal-masks and sweep-traversal-edge).
     """
-    stays = kept_sixteenths(problem.source_bytes, device.cache_bytes) == SIXTEENTHS
     is_large = problem.source_bytes >= _TURNS_SHARE * device.cache_bytes
-    in_turn = hint in ("streaming", "streaming_stores") and stays and is_large
+    in_turn = hint in ("streaming", "streaming_stores") and is_large and _stays(problem, device)
     if not in_turn or _takes_many_registers(problem, hint, pixels, device):
         return PER_PROBLEM
-    is_forward = traversal == "forward"
-    all_weigh = all(problem.coefficients) and is_forward and not _is_in_words(problem, device)
-    return _TURNS_OF_MORE if all_weigh or problem.channels == NO_LOAD else _TURNS
+    takes_more = all(problem.coefficients) and not _is_in_words(problem, device) and traversal == "forward"
+    return _TURNS_OF_MORE if takes_more or problem.channels == NO_LOAD else _TURNS
 
 
 def _takes_many_registers(problem: Laplace, hint: CacheHint, pixels: Pixels, device: DeviceInfo) -> bool:

@@ -33,4 +33,4 @@ def is_interrupted(once: float, span: float, share: float, before: Sequence[floa
         return True
     # The shorter batch was seen to end late.
     late = _WRONG * (1 + share) * abs(span)
-    return bool(before) and once > statistics.median_low(before[-REMEMBERED:]) + late
+    return bool(before) and once > statistics.median_low(before) + late

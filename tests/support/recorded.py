@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from harness.results.runfile import Run, load_run
@@ -113,6 +114,12 @@ def medians(name: str, backend: str, problem: str) -> list[float]:
     )
     clock = record.clocks["queue"]
     return [float(np.median(samples)) * 1e6 for samples in by_block(clock.seconds, clock.blocks).values()]
+
+
+def are_off(times: Sequence[float]) -> npt.NDArray[np.bool_]:
+    """Which of these times are shorter by a fifth than their median, or longer by a quarter."""
+    shares = np.asarray(times) / np.median(times)
+    return (shares < 0.8) | (shares > 1.25)
 
 
 def empty_us(name: str, backend: str, variant: str = "in_order events off") -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from harness.results.record import Case
 from tests.support.figures import MAIN, RESULTS, Figure
 from tests.support.figures.h100 import H100, RUN
-from tests.support.recorded import FOLDER, OWN, ends, run_of, table, where
+from tests.support.recorded import FOLDER, OWN, are_off, ends, run_of, table, where
 
 FORMER = "h100-quick-before"
 """Of the H100, whose OpenCL events are without a head start."""
@@ -63,9 +63,8 @@ def off_their_median(run: str) -> list[int]:
 def contexts_off() -> int:
     """Contexts of our kernels in the main run whose median is off the median of their case's by as much."""
     rows = where(table(MAIN), purpose="compare", backend=OWN, status="ok")
-    medians = [np.array([np.median(block) for block in blocks]) for blocks in rows["queue_blocks"]]
-    shares = np.concatenate([each / np.median(each) for each in medians if len(each) > 2])
-    return int(((shares < 0.8) | (shares > 1.25)).sum())
+    medians = [[float(np.median(block)) for block in blocks] for blocks in rows["queue_blocks"]]
+    return sum(int(are_off(each).sum()) for each in medians if len(each) > 2)
 
 
 SENTENCES: list[Figure] = [

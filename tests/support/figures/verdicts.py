@@ -20,6 +20,7 @@ from tests.support.recorded import (
     FOLDER,
     OWN,
     agreeing,
+    are_off,
     contexts,
     empty_us,
     ends,
@@ -95,11 +96,7 @@ def undecided() -> list[float]:
     others there are, and the ends of their ratios.
     """
     found = where(ratios(MAIN), first_backend="opencl", verdict="ambiguous")
-    contexts_of = [[medians(MAIN, api, problem) for api in OWN] for problem in found["problem"]]
-    is_off = [
-        any(not 0.8 < time / median(times) < 1.25 for times in sides for time in times)
-        for sides in contexts_of
-    ]
+    is_off = [any(are_off(medians(MAIN, api, problem)).any() for api in OWN) for problem in found["problem"]]
     others = found[[not off for off in is_off]]["gross"]
     return [len(found), sum(is_off), len(others), *ends(others)]
 
