@@ -243,10 +243,11 @@ def _sampling(clock: Samples | None) -> str:
     if clock is None:
         return ""
     count, contexts = len(clock.seconds), len(set(clock.blocks))
+    anew = f", {clock.anew} more taken anew" if clock.anew else ""
     ended = f", ended by: {plain(clock.stopped)}" if clock.stopped else ""
     return (
         f"{count} sample{'s' * (count != 1)} of {clock.calls} calls behind a lead, in "
-        f"{contexts} fresh context{'s' * (contexts != 1)}{ended}"
+        f"{contexts} fresh context{'s' * (contexts != 1)}{anew}{ended}"
     )
 
 

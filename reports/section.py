@@ -56,7 +56,8 @@ class Ratios:
 @dataclass(frozen=True)
 class Section:
     """What the page shows of one run. ``name`` is the prefix of its ids; ``software``: :func:`_software` by
-    the physical device, and of all of them by the empty name.
+    the physical device, and of all of them by the empty name. ``samples``: of the queue's clock; ``anew``:
+    those in which the host was interrupted, which are not among them.
     """
 
     name: str
@@ -86,6 +87,8 @@ class Section:
     counts: Sequence[tuple[str, int]]
     measured: int
     precise: int
+    samples: int
+    anew: int
     reasons: Sequence[Reason]
     missing: Sequence[tuple[str, str, str]]
 
@@ -104,6 +107,7 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
     climbed = list(climbs(table))
     by_clock = agreements(table)
     shown = without_beaten(table)
+    clocks = [record.clocks["queue"] for record in run.records if "queue" in record.clocks]
     return Section(
         name=name,
         run=run,
@@ -135,6 +139,8 @@ def section_of(name: str, run: Run, table: pd.DataFrame, command: str, band: flo
         counts=status_counts(table),
         measured=int((table["status"] == "ok").sum()),
         precise=int(table["precise"].sum()),
+        samples=sum(len(clock.seconds) for clock in clocks),
+        anew=sum(clock.anew for clock in clocks),
         reasons=reasons(table),
         missing=_missing(run.environment),
     )

@@ -261,16 +261,17 @@ def _queue_clock(queue: Queue, budget: Budget, timer: Timer) -> Samples:
     if call > SLOW_CALL:
         return _sampled(lambda: queue.batch(1), budget, timer, 1, queue.note)
     calls = min(budget.calls, queue.limit) if budget.calls else _enough(queue, call, budget.span)
-    slopes, dropped, interrupted = _slopes(queue, calls, budget, timer)
+    slopes, dropped = _slopes(queue, calls, budget, timer)
     taken = len(slopes.seconds)
     notes = [queue.note] if queue.note else []
-    if interrupted == MOST_IN_A_CLOCK:
+    if slopes.anew == MOST_IN_A_CLOCK:
         notes.append(INTERRUPTED)
     if taken < min(budget.least, budget.samples) or budget.doubts(slopes.seconds):
         calls = slopes.calls
         notes.append(FIXED_COST)
         whole = lead(calls) + calls
-        return _sampled(lambda: queue.batch(whole) / whole, budget, timer, calls, "; ".join(notes))
+        whole_batches = _sampled(lambda: queue.batch(whole) / whole, budget, timer, calls, "; ".join(notes))
+        return replace(whole_batches, anew=slopes.anew)
     if 10 * dropped > taken:
         notes.append(f"{dropped} of {dropped + taken} slopes were not positive and were dropped")
     return replace(slopes, note="; ".join(notes))
@@ -283,10 +284,10 @@ def _enough(queue: Queue, call: float, span: float) -> int:
     return grow(lambda n: queue.batch(lead(n) + n) - queue.batch(lead(n)), queue.limit, span, first)
 
 
-def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int, int]:
-    """A clock of positive slopes, how many others were dropped, and in how many the host was interrupted."""
+def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Samples, int]:
+    """A clock of positive slopes, and how many others were dropped."""
     seconds: list[float] = []
-    dropped, interrupted, start = 0, 0, timer()
+    dropped, anew, start = 0, 0, timer()
     stopped = None
     while dropped < max(budget.samples, budget.least, AMONG):
         spent = timer() - start
@@ -294,9 +295,9 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Sam
         if stopped:
             break
         value, is_wrong = queue.sample(calls)
-        if is_wrong and interrupted < MOST_IN_A_CLOCK:
-            interrupted += 1
-            if interrupted == MOST_IN_A_CLOCK:
+        if is_wrong and anew < MOST_IN_A_CLOCK:
+            anew += 1
+            if anew == MOST_IN_A_CLOCK:
                 queue.believe()
         elif value > 0:
             seconds.append(value)
@@ -305,7 +306,7 @@ def _slopes(queue: Queue, calls: int, budget: Budget, timer: Timer) -> tuple[Sam
             seconds.clear()
         else:
             dropped += 1
-    return Samples(tuple(seconds), calls, stopped=stopped or Stop.DROPPED), dropped, interrupted
+    return Samples(tuple(seconds), calls, stopped=stopped or Stop.DROPPED, anew=anew), dropped
 
 
 def round_trip_seconds(

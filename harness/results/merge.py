@@ -55,6 +55,7 @@ def merged_clock(parts: Sequence[Samples]) -> Samples:
         _joined(part.note for part in parts),
         tuple(block for part in parts for block in part.blocks),
         _joined(part.stopped for part in parts),
+        sum(part.anew for part in parts),
     )
 
 

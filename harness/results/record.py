@@ -100,6 +100,7 @@ class Samples:
     ``blocks`` tells of each sample in which block of the run it was taken, as long as ``seconds``; one block
     when left out.
     ``stopped`` says why sampling ended (:class:`harness.measure.clocks.Stop`); empty where nobody noted it.
+    ``anew`` counts samples that are not among these, as the host was interrupted while they were taken.
 
     Raises:
         ValueError: if ``blocks`` has another length than ``seconds``.
@@ -112,6 +113,7 @@ class Samples:
     note: Text = ""
     blocks: Annotated[tuple[Place, ...], FailFast()] = ()
     stopped: Text = ""
+    anew: Place = 0
 
     def __post_init__(self) -> None:
         if not self.blocks:

@@ -107,6 +107,15 @@ def test_a_page_says_what_its_run_lacks() -> None:
         assert is_whole or text.index('<p class="above">') < text.index('class="answer"')
 
 
+def test_a_page_says_how_many_samples_were_taken_anew() -> None:
+    whole = record("opencl", reduction(), 10e-6)
+    clock = replace(whole.clocks["queue"], anew=2)
+    run = run_of(replace(whole, clocks={"queue": clock}), record("opencl", laplace(), 1e-5))
+    text = reports.render(run, "harness run quick")
+    assert "Beside 6 samples 2 more were taken anew, as the host was interrupted in them." in text
+    assert "taken anew" not in reports.render(run_of(whole), "harness run quick")
+
+
 def test_page_needs_no_network(gpu_page: str) -> None:
     page = Page(gpu_page)
     references = page.values("src") + page.values("href") + page.values("xlink:href")

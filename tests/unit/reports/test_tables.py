@@ -51,6 +51,15 @@ def test_the_quartiles_are_at_the_mean_cost_of_launching_as_the_time_is() -> Non
     assert [row[name] for name in ("queue_p25", "queue", "queue_p75")] == pytest.approx([3.5e-6] * 3)
 
 
+def test_samples_that_were_taken_anew_stand_beside_the_others() -> None:
+    whole = record("opencl", reduction(), 10e-6)
+    clock = replace(whole.clocks["queue"], anew=2, stopped="interval")
+    row = row_of(frame(run_of(replace(whole, clocks={"queue": clock}))))
+    assert row["sampling"] == (
+        "3 samples of 100 calls behind a lead, in 1 fresh context, 2 more taken anew, ended by: interval"
+    )
+
+
 def test_laplace_moves_its_image_twice() -> None:
     row = row_of(frame(run_of(record("opencl", laplace(1000), 1e-3))))
     assert row["bytes_per_second"] == pytest.approx(2e9)

@@ -257,7 +257,7 @@ def test_a_sample_far_from_what_is_expected_is_none_where_the_others_were_droppe
     backend.clock.jitter = [0.0] * 2 + [16e-6] + [0.0] + [1.0, 0.0] * (MOST_IN_A_CLOCK + 3)
     budget = Budget(samples=1, seconds=1e-9, least=1, warm_up=1e-9, calls=32, expected=1e-6)
     clock = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
-    assert clock.note == f"{INTERRUPTED}; {FIXED_COST}"
+    assert (clock.note, clock.anew) == (f"{INTERRUPTED}; {FIXED_COST}", MOST_IN_A_CLOCK)
     assert min(clock.seconds) == pytest.approx(1e-6)
 
 

@@ -25,7 +25,7 @@ def test_a_sample_in_which_the_host_was_interrupted_is_taken_anew(sample: int, b
     backend.clock.jitter = [0.0] * (batches - 6 + 2 * sample + batch) + [1.5e-3]
     clock = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert clock.seconds == pytest.approx([20e-6] * 3)
-    assert (clock.note, len(backend.batches)) == ("", batches + 2)
+    assert (clock.note, clock.anew, len(backend.batches)) == ("", 1, batches + 2)
 
 
 def test_the_first_sample_of_a_device_is_taken_anew_where_it_is_impossible() -> None:
@@ -44,7 +44,7 @@ def test_a_host_that_is_always_interrupted_is_believed_in_the_end_and_the_clock_
     backend.clock.jitter = [0.0] * 2 + [0.0, 1.5e-3] * 20
     clock = queue_seconds(backend, rotation_on(backend), budget, backend.clock.time)
     assert clock.seconds == pytest.approx([20e-6 + 1.5e-3 / 100])
-    assert clock.note == INTERRUPTED
+    assert (clock.note, clock.anew) == (INTERRUPTED, MOST_IN_A_CLOCK)
     assert len(backend.batches) == 2 + 2 * (MOST_IN_A_CLOCK + 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ def test_samples_are_joined_and_know_their_process() -> None:
     assert queue.seconds == (1.0, 2.0, 3.0, 4.0, 5.0)
     assert queue.blocks == (0, 0, 1, 2, 2)
     assert (queue.calls, queue.stopped, found.process) == (8, "interval", 0)
+
+
+def test_samples_that_were_taken_anew_are_counted_over_all_blocks() -> None:
+    parts = [replace(record(n, 1.0), clocks={"queue": Samples((1.0,), anew=n)}) for n in (2, 3)]
+    assert merged(parts)[0].clocks["queue"].anew == 5
 
 
 def test_processes_that_were_held_back_differently_say_so() -> None:
