@@ -16,7 +16,7 @@ from harness.runner.known import LEAST_ROUNDS
 RUNS = 1000
 """Of one true ratio: the standard error of a share of 5 % is 0.7 points."""
 MOST_CONTEXTS = 99
-SCATTER = 0.012
+SCATTER = 0.011
 """Of a case's corrected time from context to context, relative: the median of `quick` on an H200."""
 FROM_AN_EDGE = (0.0, 0.002, 0.005, 0.01, 0.02)
 """How far within the band the true ratio lies."""

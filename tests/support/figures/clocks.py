@@ -15,6 +15,8 @@ from tests.support.recorded import FOLDER, OWN, are_off, ends, run_of, table, wh
 
 FORMER = "h100-quick-before"
 """Of the H100, whose OpenCL events are without a head start."""
+INTERRUPTED = "h200-quick-interrupted"
+"""Beside another run, and before samples were taken anew."""
 TRIED = FOLDER / "h100-head-start.txt"
 
 
@@ -60,9 +62,15 @@ def off_their_median(run: str) -> list[int]:
     return [len(shares), int((shares < 0.8).sum()), int((shares > 1.25).sum())]
 
 
+def taken_anew() -> list[int]:
+    """The samples of the main run that were taken anew, and :func:`off_their_median` of the others."""
+    clocks = [record.clocks["queue"] for record in run_of(MAIN).records if "queue" in record.clocks]
+    return [sum(clock.anew for clock in clocks), *off_their_median(MAIN)]
+
+
 def contexts_off() -> int:
-    """Contexts of our kernels in the main run whose median is off the median of their case's by as much."""
-    rows = where(table(MAIN), purpose="compare", backend=OWN, status="ok")
+    """Contexts of our kernels in the interrupted run whose median is as far off that of their case."""
+    rows = where(table(INTERRUPTED), purpose="compare", backend=OWN, status="ok")
     medians = [[float(np.median(block)) for block in blocks] for blocks in rows["queue_blocks"]]
     return sum(int(are_off(each).sum()) for each in medians if len(each) > 2)
 
@@ -71,19 +79,20 @@ SENTENCES: list[Figure] = [
     (
         "docs/recorded-runs.md",
         "Of the {} samples of h200-quick-other-host {} are shorter by a fifth than the median of their case, "
-        "{} longer by a quarter |",
+        "{} longer by a quarter;",
         partial(off_their_median, "h200-quick-other-host"),
     ),
     (
         "docs/recorded-runs.md",
-        "of the {} samples of h200-quick {} are shorter by a fifth than the median of their case, {} longer "
-        "by a quarter, of the {} of h200-quick-alone {} and {}.",
-        lambda: [*off_their_median(MAIN), *off_their_median("h200-quick-alone")],
+        "of the {} samples of h200-quick-interrupted {} are shorter by a fifth than the median of their "
+        "case, {} longer by a quarter, of the {} of h200-quick-forward {} and {}.",
+        lambda: [*off_their_median(INTERRUPTED), *off_their_median("h200-quick-forward")],
     ),
     (
         "docs/recorded-runs.md",
-        "so {} contexts of h200-quick are off their case by as much",
-        lambda: [contexts_off()],
+        "so {} contexts of h200-quick-interrupted are off their case by as much. In h200-quick {} were taken "
+        "anew, beside {}, of which {} and {} are so far off",
+        lambda: [contexts_off(), *taken_anew()],
     ),
     (
         RESULTS,

@@ -163,7 +163,7 @@ def from_run_to_run() -> list[float]:
     """By how many per cent the copy limits of filters that the cache holds differ from run to run, of those
     with today's candidates, at most: that of 1.6 MB, and its ends in us.
     """
-    quicks = (MAIN, "h200-quick-alone", "h200-quick-sub-groups")
+    quicks = (MAIN, "h200-quick-forward", "h200-quick-sub-groups")
     runs = (*quicks, "h200-filters-forward", "h200-jia2012", "h200-dialects")
     found: dict[int, list[float]] = {}
     for run in runs:

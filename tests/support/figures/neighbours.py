@@ -10,7 +10,7 @@ from tests.support.figures.verdicts import AT_ONCE, scatter
 from tests.support.recorded import OWN, agreeing, run_of
 
 FLEET = "docs/fleet.md"
-ALONE = "h200-quick-alone"
+ALONE = "h200-quick-forward"
 
 
 def in_a_fresh_context(run: str) -> float:
@@ -45,8 +45,8 @@ SENTENCES: list[Figure] = [
     (
         FLEET,
         "tell the same in {} of {} verdicts. From context to context times differ by {:.1f} and {:.1f} % "
-        "there, by {:.1f} % in [one that was alone](../reports/examples/h200-quick-alone.jsonl.xz) on such a "
-        "host. But a fresh context took {:.2f} and {:.2f} s there, {:.2f} s alone:",
+        "there, by {:.1f} % in [one that was alone](../reports/examples/h200-quick-forward.jsonl.xz) on such "
+        "a host. But a fresh context took {:.2f} and {:.2f} s there, {:.2f} s alone:",
         beside_others,
     ),
 ]

@@ -161,8 +161,9 @@ SENTENCES: list[Figure] = [
     ),
     (
         RESULTS,
-        ALL_SAME,
-        lambda: same_at("h200-pcl"),
+        "Of its {} comparisons of OpenCL with CUDA {} are *same* and {} *ambiguous*, at {:.3f} to {:.3f} of "
+        "CUDA's speed: that of 1024 elements.",
+        lambda: same_or_ambiguous("h200-pcl"),
     ),
     (
         RESULTS,
@@ -198,17 +199,16 @@ SENTENCES: list[Figure] = [
 ROWS: list[Figure] = [
     (
         RESULTS,
-        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` 0 of {}, `modern` {} of {}, `dialects` {} of {}; "
-        "`jia2012` {} of {}; `libraries` {} of {}, in {} contexts | met, but missed by `quick`, in "
-        "which the host was interrupted, by `dialects`, which a time limit ended, `jia2012` and `libraries`; "
-        "on another host `quick` left {} of {}, on a fresh H100",
+        "| `quick` {} of {}, `yan2011` {} of {}, `pcl` {} of {}, `modern` {} of {}, `dialects` {} of {}; "
+        "`jia2012` {} of {}; `libraries` {} of {}, in {} contexts | met by `quick`, `yan2011` and "
+        "`modern`, missed by one of `pcl`, by `dialects`, which a time limit ended, `jia2012` and "
+        "`libraries`; on another host `quick` left {} of {}, on a fresh H100",
         lambda: [
             *ambiguous(MAIN),
             *ambiguous("h200-yan2011"),
-            all_same("h200-pcl"),
             *(
                 count
-                for name in ("modern", "dialects", "jia2012", "libraries")
+                for name in ("pcl", "modern", "dialects", "jia2012", "libraries")
                 for count in ambiguous(f"h200-{name}")
             ),
             {6: "six"}[contexts("h200-libraries")[1]],
