@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from harness.devices import DeviceInfo
-from harness.kernels.plan import Turn
+from harness.kernels.plan import Scalar, Turn
 from harness.problems import Laplace
 from harness.variants.axes import PER_PROBLEM, BandwidthVariant, LaplaceVariant, ReductionVariant
 
@@ -13,6 +13,8 @@ MAX_GROUPS = 2**31 - 1
 """CUDA's limit in a grid's first dimension; on other devices that of the kernels, which count in 32 bits."""
 _CUDA_GROUPS_DOWN = 65535
 """CUDA's limit in its second dimension."""
+SEGMENT_LEVELS = 5
+"""Levels of the tree in which a work-item combines its segments (kernels_*/traversal/segments)."""
 
 
 def max_groups_down(device: DeviceInfo) -> int:
@@ -36,10 +38,13 @@ def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: 
     return needed if isinstance(groups, str) else min(needed, groups * device.compute_units)
 
 
-def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int) -> tuple[Turn, ...]:
-    """The argument of a kernel that goes back and forth: how far the last vector of a work-item lies from its
+def turn_of(
+    size: int, variant: ReductionVariant | BandwidthVariant, groups: int
+) -> tuple[Turn | Scalar, ...]:
+    """The arguments of a kernel that goes back and forth: how far a work-item's last vector lies from its
     first, in vectors, at the most; of groups that have one part of the source each, how far the last group
-    lies from the first. None of a kernel that always goes forward.
+    lies from the first; of segments the number of the last, and how many vectors a work-item reads of one.
+    None of a kernel that always goes forward.
     """
     if variant.traversal == "forward":
         return ()
@@ -49,7 +54,17 @@ def turn_of(size: int, variant: ReductionVariant | BandwidthVariant, groups: int
     is_global = variant.stride == "global"
     reach = vectors if is_global else -(-vectors // groups)
     step = variant.group_size * (groups if is_global else 1)
-    return (Turn(max(0, -(-reach // step) - 1) * step),)
+    of_item = -(-reach // step)
+    if variant.traversal == "segments":
+        batches = -(-of_item // variant.loads_in_flight)
+        of_segment = max(1, -(-batches // 2**SEGMENT_LEVELS)) * variant.loads_in_flight
+        return Turn(max(0, -(-of_item // of_segment) - 1)), Scalar(of_segment)
+    return (Turn(max(0, of_item - 1) * step),)
+
+
+def segment_partials(variant: ReductionVariant) -> int:
+    """Partial results of its segments that a work-group keeps in local memory."""
+    return (SEGMENT_LEVELS + 1) * variant.group_size if variant.traversal == "segments" else 0
 
 
 def tiles_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[Turn, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import num_groups
+from harness.kernels.geometry import SEGMENT_LEVELS, num_groups
 from harness.kernels.plan import KernelPlan
 from harness.kernels.values import PACKINGS, TREES, channel
 from harness.problems import Reduction
@@ -69,6 +69,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "POSITION": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
         "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
+        "SEGMENT_LEVELS": SEGMENT_LEVELS,
         "GROUP_SIZE": variant.group_size,
         "SUB_GROUP_WIDTH": max(1, device.sub_group_width),
         "SCRATCH_PARTIALS": TREES[variant.tree].scratch_partials(variant, device),

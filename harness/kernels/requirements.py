@@ -16,6 +16,7 @@ from harness.kernels.geometry import (
     laplace_tiles,
     max_groups_down,
     num_groups,
+    segment_partials,
 )
 from harness.kernels.occupancy import REGISTERS
 from harness.kernels.values import PACKINGS, STORAGES, TRAVERSALS, TREES, Value
@@ -115,10 +116,11 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
     counts = vectors * (width // _COUNTERS if width > OPENCL_ELEMENTS else 1)
     if problem.parts.kernel == "count_nonzero" and counts >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
-    local = TREES[variant.tree].scratch_partials(variant, device) * problem.partial_dtype.itemsize
+    partials = TREES[variant.tree].scratch_partials(variant, device) + segment_partials(variant)
+    local = partials * problem.partial_dtype.itemsize
     if local > device.local_memory_bytes:
         limit = device.local_memory_bytes
-        found.append(f"the tree needs {local} bytes of local memory, the device has {limit}")
+        found.append(f"a group needs {local} bytes of local memory, the device has {limit}")
     return found
 
 

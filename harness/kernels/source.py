@@ -36,6 +36,7 @@ MACROS: Final[Mapping[str, str]] = {
     "FINDS_POSITIONS": "1 where a group looks for an element's position in its vector, else 0",
     "POSITION": "the type of a position",
     "IS_KEYED": "1 where value and position are packed into one key, else 0",
+    "SEGMENT_LEVELS": "levels of the tree in which a work-item combines its segments",
     "ONE_PART_A_GROUP": "1 where each group has one part of the source, 0 where it has several in turn",
     "GROUP_SIZE": "work-items of a one-dimensional group",
     "SUB_GROUP_WIDTH": "work-items of a sub-group; 1 where that is not known",

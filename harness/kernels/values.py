@@ -95,7 +95,21 @@ class _BackAndForth(Value):
             yield "the first of several equal values is found by reading forward"
 
 
-TRAVERSALS: Final[dict[axes.Traversal, Value]] = {"back_and_forth": _BackAndForth(), "forward": Value()}
+class _Segments(_BackAndForth):
+    def is_preferred(self, problem: Reduction, device: DeviceInfo) -> bool:
+        return False
+
+    def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
+        yield from super().violations(variant, problem, device)
+        if variant.groups == axes.PER_PROBLEM:
+            yield "a group for each part reads it at once: there are no segments; give a number of groups"
+
+
+TRAVERSALS: Final[dict[axes.ReductionTraversal, Value]] = {
+    "back_and_forth": _BackAndForth(),
+    "segments": _Segments(),
+    "forward": Value(),
+}
 STORAGES: Final[dict[axes.Storage, Value]] = {"buffer": Value(), "image": _Image()}
 
 

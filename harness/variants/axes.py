@@ -34,6 +34,8 @@ Stride = Literal["global", "local"]
 """Whether work-items stride by the whole grid or inside the chunk of their group."""
 Traversal = Literal["forward", "back_and_forth"]
 """Whether each call reads the source from its front, or every second one from its end."""
+ReductionTraversal = Literal[Traversal, "segments"]
+"""The same of a reduction, which may also take segments from the last to the first, and each forward."""
 Storage = Literal["buffer", "image"]
 """Where the source lies."""
 CacheHint = Literal["none", "streaming", "streaming_stores", "resident", "window"]
@@ -138,7 +140,7 @@ class ReductionVariant:
     compare: Compare = "operator"
     packing: Packing = "scalar"
     finish: Finish = "relaunch"
-    traversal: Traversal = "forward"
+    traversal: ReductionTraversal = "forward"
     cache_hint: CacheHint = "none"
     kept_sixteenths: Kept = BY_SIZE
     dialect: Dialect = "vendor"

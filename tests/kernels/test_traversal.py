@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backends import Backend
 from harness.kernels.defaults import default_variant
 from harness.kernels.geometry import turn_of
-from harness.kernels.plan import Turn
+from harness.kernels.plan import Scalar, Turn
 from harness.kernels.planner import plan
 from harness.kernels.requirements import violations
 from harness.problems import Bandwidth, Laplace, Problem, Reduction
@@ -32,6 +32,7 @@ from tests.support.machines import CPU, GPU, H200
 
 CALLS = 3
 """One more than there are ways."""
+SEGMENTS = ReductionVariant(traversal="segments", groups=1, group_size=1)
 BACK_AND_FORTH = ReductionVariant(traversal="back_and_forth", groups=1, group_size=1, loads_in_flight=4)
 
 
@@ -75,14 +76,46 @@ def test_each_vector_is_read_once_either_way(
 ) -> None:
     axes: dict[str, Any] = {"stride": stride, "vector_width": width, "loads_in_flight": loads}
     axes |= {"groups": groups, "group_size": group_size, "traversal": "back_and_forth"}
+    in_segments = {**axes, "traversal": "segments", "groups": 1 if groups == PER_PROBLEM else groups}
     for problem, variant in (
         (Reduction("sum", "uint32", (size,)), ReductionVariant(**axes)),
+        (Reduction("sum", "uint32", (size,)), ReductionVariant(**in_segments)),
         (Bandwidth("read", "uint32", size), BandwidthVariant(**axes)),
         (Bandwidth("copy", "uint32", size), BandwidthVariant(**axes)),
     ):
         host = problem.make_source(size)
         for answer in answers(own_backend, problem, variant, host):
             assert problem.verify(answer, host).ok
+
+
+@given(size=st.integers(1, 3000), loads=st.sampled_from([1, 2, 4]), width=st.sampled_from([1, 4]))
+# All leaves of the tree, one less, and a last segment that some work-items do not have.
+@example(size=32 * 8, loads=4, width=1)
+@example(size=31 * 8, loads=4, width=1)
+@example(size=4 * 8 + 1, loads=4, width=1)
+def test_a_sum_of_floats_in_segments_is_the_same_in_each_call(
+    own_backend: Backend, size: int, loads: Any, width: Any
+) -> None:
+    problem = Reduction("sum", "float64", (size,))
+    host = np.random.default_rng(size).normal(0, 1, size) * 10.0 ** (np.arange(size) % 9)
+    variant = replace(SEGMENTS, loads_in_flight=loads, vector_width=width)
+    found = answers(own_backend, problem, variant, host)
+    assert problem.verify(found[0], host).ok
+    assert [np.float64(each).tobytes() for each in found] == [np.float64(found[0]).tobytes()] * CALLS
+
+
+@pytest.mark.parametrize(
+    ("vectors", "loads", "farthest", "of_segment"),
+    [(1, 1, 0, 1), (16, 1, 1, 1), (99 * 8, 4, 24, 4), (128 * 8, 4, 31, 4), (129 * 8, 4, 16, 8)],
+)
+def test_segments_are_whole_batches_of_loads_and_no_more_than_the_tree_has_leaves(
+    vectors: int, loads: Any, farthest: int, of_segment: int
+) -> None:
+    axes: dict[str, Any] = {"vector_width": 4, "group_size": 8, "loads_in_flight": loads}
+    variant = replace(SEGMENTS, **axes)
+    assert turn_of(4 * vectors + 3, variant, 1) == (Turn(farthest), Scalar(of_segment))
+    local = replace(variant, stride="local")
+    assert turn_of(3 * 4 * vectors, local, 3) == (Turn(farthest), Scalar(of_segment))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +160,19 @@ def test_groups_of_one_tile_each_go_back_and_forth_down_the_image() -> None:
 def test_what_cannot_go_backwards_says_why() -> None:
     reason = "traversal back_and_forth: the first of several equal values is found by reading forward"
     assert violations(BACK_AND_FORTH, Reduction("minmaxloc", "int32", (5000,)), GPU) == [reason]
+    assert violations(SEGMENTS, Reduction("minmaxloc", "int32", (5000,)), GPU) == [
+        reason.replace("back_and_forth", "segments")
+    ]
+    reason = "traversal segments: a group for each part reads it at once: there are no segments"
+    at_once = replace(SEGMENTS, groups=PER_PROBLEM)
+    assert violations(at_once, Reduction("sum", "float64", (5000,)), GPU) == [
+        f"{reason}; give a number of groups"
+    ]
+    large = replace(SEGMENTS, group_size=1024)
+    (reason,) = violations(
+        large, Reduction("sum", "float64", (5000,)), replace(GPU, local_memory_bytes=2**15)
+    )
+    assert "a group needs 57344 bytes of local memory, the device has 32768" in reason
 
 
 @pytest.mark.parametrize(
