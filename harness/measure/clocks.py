@@ -59,7 +59,7 @@ NO_CORE = (
 )
 INTERRUPTED = "the host was interrupted in many samples: what a batch costs once differs from one to the next"
 UNSURE = 100e-6
-"""Seconds by which it may be less sure than usual when a gate opens. To submit one takes less
+"""Seconds by which it may be less sure than usual when a gate opens. Nearly all take less to submit
 (reports/examples/h200-gates.txt)."""
 FIXED_COST = "the fixed cost of a sample is included: no slope stood out of the noise"
 
