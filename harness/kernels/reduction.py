@@ -42,6 +42,7 @@ def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) ->
         *(f"{folder}/packing/{packing}/{kernel}" for packing in PACKINGS[variant.packing].accumulates_by),
         f"stride/{variant.stride}",
         f"traversal/{variant.traversal}",
+        *((f"{folder}/one_segment",) if variant.traversal != "segments" else ()),
         f"{folder}/tree/{variant.tree}",
     )
 

@@ -28,10 +28,3 @@
 #define GROUP_AT(group) (group)
 #define AT(index) (origin + (index) * way)
 #endif
-
-// A reduction reads all in one segment.
-#define SEGMENT_LOCALS
-#define EACH_SEGMENT(whole)
-#define SEGMENT_OF(whole) (whole)
-#define KEEP_SEGMENT(partial)
-#define ALL_SEGMENTS(partial) (partial)

@@ -18,6 +18,7 @@ FORMER = "h100-quick-before"
 INTERRUPTED = "h200-quick-interrupted"
 """Beside another run, and before samples were taken anew."""
 TRIED = FOLDER / "h100-head-start.txt"
+GATES = FOLDER / "h200-gates.txt"
 
 
 def contradicting(*runs: str) -> list[int]:
@@ -68,6 +69,15 @@ def taken_anew() -> list[int]:
     return [sum(clock.anew for clock in clocks), *off_their_median(MAIN)]
 
 
+def slow_gates() -> list[int]:
+    """OpenCL's gates that took long to submit, and all; all of CUDA's, none of which did."""
+    text = GATES.read_text(encoding="utf-8")
+    (all_gates,) = re.findall(r"^gates +(\d+) +(\d+)$", text, re.M)
+    (slow,) = re.findall(r"^over the least by .* (\d+) +(\d+)$", text, re.M)
+    assert slow[1] == "0"
+    return [int(count) for count in (slow[0], *all_gates)]
+
+
 def contexts_off() -> int:
     """Contexts of our kernels in the interrupted run whose median is as far off that of their case."""
     rows = where(table(INTERRUPTED), purpose="compare", backend=OWN, status="ok")
@@ -87,6 +97,11 @@ SENTENCES: list[Figure] = [
         "of the {} samples of h200-quick-interrupted {} are shorter by a fifth than the median of their "
         "case, {} longer by a quarter, of the {} of h200-quick-forward {} and {}.",
         lambda: [*off_their_median(INTERRUPTED), *off_their_median("h200-quick-forward")],
+    ),
+    (
+        "docs/measurement.md",
+        "on an H200 {} of {} took so long in OpenCL, none of {} in CUDA",
+        slow_gates,
     ),
     (
         "docs/recorded-runs.md",

@@ -80,16 +80,11 @@ def ambiguous(name: str) -> tuple[int, int]:
     return int((found == "ambiguous").sum()), len(found)
 
 
-def all_same(name: str) -> int:
-    """How many comparisons of OpenCL with CUDA a run has, which are all *same*."""
-    found = where(ratios(name), first_backend="opencl")["verdict"]
-    assert set(found) == {"same"}
-    return len(found)
-
-
 def same_at(name: str) -> list[float]:
     """How many comparisons of OpenCL with CUDA a run has, all *same*, and the ends of their ratios."""
-    return [all_same(name), *ends(where(ratios(name), first_backend="opencl")["gross"])]
+    found = where(ratios(name), first_backend="opencl")
+    assert set(found["verdict"]) == {"same"}
+    return [len(found), *ends(found["gross"])]
 
 
 def small_sums() -> list[float]:
@@ -119,9 +114,6 @@ def behind_cub() -> list[float]:
     return [len(found[0]), *(rows["gross"].iloc[0] for rows in slower)]
 
 
-ALL_SAME = "All {} comparisons of OpenCL with CUDA are *same*, at {:.3f} to {:.3f} of CUDA's speed."
-"""What is said of a study whose verdicts are all *same*: the figures of :func:`same_at`."""
-
 SENTENCES: list[Figure] = [
     (
         RESULTS,
@@ -138,7 +130,8 @@ SENTENCES: list[Figure] = [
     (RESULTS, "({} cases, {} to {} contexts): minmax", lambda: of_yan2011()[:3]),
     (
         RESULTS,
-        "Today's form, which is whole, takes {:.2f} and {:.2f}. " + ALL_SAME,
+        "Today's form, which is whole, takes {:.2f} and {:.2f}. All {} comparisons of OpenCL with CUDA are "
+        "*same*, at {:.3f} to {:.3f} of CUDA's speed.",
         lambda: [*of_yan2011()[3:], *same_at("h200-yan2011")],
     ),
     (
