@@ -38,7 +38,7 @@ def plan(problem: Bandwidth, variant: BandwidthVariant, device: DeviceInfo) -> K
         f"traversal/{variant.traversal}",
         f"bandwidth/{problem.direction}",
     )
-    size: tuple[Argument, ...] = (Scalar(problem.size), *turn_of(problem.size, variant, geometry[0][0]))
+    size: tuple[Argument, ...] = (Scalar(problem.size), *turn_of(problem, variant, geometry[0][0]))
     if problem.direction == "copy":
         launch = PlannedLaunch("copy", *geometry, (Source(), *size, Buffer("copy")))
         return KernelPlan(files=files, macros=macros, launches=(launch,), **_copied(problem))

@@ -70,7 +70,7 @@ class Finish(Value, ABC):
 
 def _reduce(problem: Reduction, variant: ReductionVariant, groups: int, *buffers: str) -> PlannedLaunch:
     source = SourceImageBuffer() if variant.storage == "image" else Source()
-    turn = turn_of(problem.size, variant, groups)
+    turn = turn_of(problem, variant, groups)
     arguments: tuple[Argument, ...] = (source, Scalar(problem.size), *turn, *map(Buffer, buffers))
     return PlannedLaunch("reduce", (groups,), (variant.group_size,), arguments)
 

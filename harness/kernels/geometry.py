@@ -6,15 +6,17 @@ import math
 
 from harness.devices import DeviceInfo
 from harness.kernels.plan import Scalar, Turn
-from harness.problems import Laplace
+from harness.problems import Bandwidth, Laplace, Reduction
 from harness.variants.axes import PER_PROBLEM, BandwidthVariant, LaplaceVariant, ReductionVariant
 
 MAX_GROUPS = 2**31 - 1
 """CUDA's limit in a grid's first dimension; on other devices that of the kernels, which count in 32 bits."""
 _CUDA_GROUPS_DOWN = 65535
 """CUDA's limit in its second dimension."""
-SEGMENT_LEVELS = 5
-"""Levels of the tree in which a work-item combines its segments (kernels_*/traversal/segments)."""
+SEGMENTS_AN_END = 3
+"""Short segments at either end of what a work-item reads (kernels_*/traversal/segments)."""
+SEGMENT_BYTES = 12 * 2**20
+"""What a grid reads of a short segment, at the most: a fifth of an H200's L2 cache."""
 
 
 def max_groups_down(device: DeviceInfo) -> int:
@@ -39,32 +41,44 @@ def num_groups(size: int, variant: ReductionVariant | BandwidthVariant, device: 
 
 
 def turn_of(
-    size: int, variant: ReductionVariant | BandwidthVariant, groups: int
+    problem: Reduction | Bandwidth, variant: ReductionVariant | BandwidthVariant, groups: int
 ) -> tuple[Turn | Scalar, ...]:
     """The arguments of a kernel that goes back and forth: how far a work-item's last vector lies from its
     first, in vectors, at the most; of groups that have one part of the source each, how far the last group
-    lies from the first; of segments the number of the last, and how many vectors a work-item reads of one.
-    None of a kernel that always goes forward.
+    lies from the first. None of a kernel that always goes forward.
     """
     if variant.traversal == "forward":
         return ()
     if variant.groups == PER_PROBLEM:
         return (Turn(groups - 1),)
-    vectors = size // variant.vector_width
+    vectors = problem.size // variant.vector_width
     is_global = variant.stride == "global"
     reach = vectors if is_global else -(-vectors // groups)
-    step = variant.group_size * (groups if is_global else 1)
+    items = variant.group_size * groups
+    step = items if is_global else variant.group_size
     of_item = -(-reach // step)
     if variant.traversal == "segments":
-        batches = -(-of_item // variant.loads_in_flight)
-        of_segment = max(1, -(-batches // 2**SEGMENT_LEVELS)) * variant.loads_in_flight
-        return Turn(max(0, -(-of_item // of_segment) - 1)), Scalar(of_segment)
+        batch = variant.loads_in_flight
+        batches = -(-of_item // batch)
+        return _segments(batches, batch, items * variant.vector_width * problem.element.itemsize)
     return (Turn(max(0, of_item - 1) * step),)
+
+
+def _segments(batches: int, batch: int, vector_bytes: int) -> tuple[Turn | Scalar, ...]:
+    """The number of the last segment, how many there are, how many vectors a work-item reads of each, and how
+    many more of the one between the ends: of so many ``batches`` of vectors, of each of which the grid reads
+    ``vector_bytes``.
+    """
+    most = 2 * SEGMENTS_AN_END + 1
+    of_each = max(1, min(-(-batches // most), SEGMENT_BYTES // (batch * vector_bytes)))
+    segments = min(most, max(1, -(-batches // of_each)))
+    more = max(0, batches - most * of_each)
+    return Turn(segments - 1), Scalar(segments, "uint32"), Scalar(of_each * batch), Scalar(more * batch)
 
 
 def segment_partials(variant: ReductionVariant) -> int:
     """Partial results of its segments that a work-group keeps in local memory."""
-    return (SEGMENT_LEVELS + 1) * variant.group_size if variant.traversal == "segments" else 0
+    return (2 * SEGMENTS_AN_END + 1) * variant.group_size if variant.traversal == "segments" else 0
 
 
 def tiles_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[Turn, ...]:

@@ -42,7 +42,7 @@ PARTITIONS: Final = 4
 """Of a compute unit, each with a scheduler and as many registers."""
 REGISTERS, _REGISTER_STEP = 65536, 256
 """Of a compute unit; those of a sub-group come in steps of so many."""
-_MOST_REGISTERS: Final = 255
+MOST_REGISTERS: Final = 255
 _RESERVES: Final = 80
 """The compute capability from which on CUDA keeps a KiB of each group's local memory for itself."""
 
@@ -68,7 +68,7 @@ def occupancy(capability: int, group_size: int, registers: int, local_bytes: int
         local_bytes: of a group.
     """
     unit = UNITS.get(capability)
-    if unit is None or group_size < 1 or not 0 < registers <= _MOST_REGISTERS or local_bytes < 0:
+    if unit is None or group_size < 1 or not 0 < registers <= MOST_REGISTERS or local_bytes < 0:
         return None
     of_group = -(-group_size // _WIDTH)
     per_partition = REGISTERS // PARTITIONS // _round_up(registers * _WIDTH, _REGISTER_STEP)

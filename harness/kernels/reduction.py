@@ -7,11 +7,15 @@ from dataclasses import replace
 from harness.devices import DeviceInfo
 from harness.kernels.cache_hint import HINTS
 from harness.kernels.finish import FINISHES
-from harness.kernels.geometry import SEGMENT_LEVELS, num_groups
+from harness.kernels.geometry import SEGMENTS_AN_END, num_groups
+from harness.kernels.occupancy import MOST_REGISTERS, REGISTERS
 from harness.kernels.plan import KernelPlan
 from harness.kernels.values import PACKINGS, TREES, channel
 from harness.problems import Reduction
 from harness.variants.axes import PER_PROBLEM, ReductionVariant
+
+_REGISTER_STEP, _FEWEST_REGISTERS = 8, 32
+"""Of a work-item: NVIDIA's GPUs give them out in such steps, and with fewer a loop over vectors spills."""
 
 
 def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> KernelPlan:
@@ -19,7 +23,21 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> K
     groups = num_groups(problem.size, variant, device)
     finished = FINISHES[variant.finish].plan(problem, variant, groups)
     files = (*_files(problem, variant, device), *finished.files, "reduction/reduce")
-    return replace(finished, files=files, macros=_macros(problem, variant, device))
+    most_registers = _most_registers(variant, device)
+    macros = {**_macros(problem, variant, device), "MOST_REGISTERS": most_registers}
+    return replace(finished, files=files, macros=macros, most_registers=most_registers)
+
+
+def _most_registers(variant: ReductionVariant, device: DeviceInfo) -> int:
+    """Of a work-item that reads segments, which takes many, the most with which all groups of a compute unit
+    run at a time, where NVIDIA's compilers can be told; else 0. Left to themselves they take up to 64 on an
+    H200, so that the last fifth of the groups run alone: half as long again (reports/examples,
+    sweep-segments).
+    """
+    if variant.traversal != "segments" or not device.ptx or isinstance(variant.groups, str):
+        return 0
+    fitting = REGISTERS // (variant.groups * variant.group_size) // _REGISTER_STEP * _REGISTER_STEP
+    return fitting if _FEWEST_REGISTERS <= fitting < MOST_REGISTERS else 0
 
 
 def _files(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> tuple[str, ...]:
@@ -70,7 +88,7 @@ def _macros(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -
         "POSITION": problem.place.kernel,
         "IS_KEYED": int(problem.is_keyed),
         "ONE_PART_A_GROUP": int(variant.groups == PER_PROBLEM),
-        "SEGMENT_LEVELS": SEGMENT_LEVELS,
+        "SEGMENTS_AN_END": SEGMENTS_AN_END,
         "GROUP_SIZE": variant.group_size,
         "SUB_GROUP_WIDTH": max(1, device.sub_group_width),
         "SCRATCH_PARTIALS": TREES[variant.tree].scratch_partials(variant, device),

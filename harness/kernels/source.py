@@ -36,7 +36,7 @@ MACROS: Final[Mapping[str, str]] = {
     "FINDS_POSITIONS": "1 where a group looks for an element's position in its vector, else 0",
     "POSITION": "the type of a position",
     "IS_KEYED": "1 where value and position are packed into one key, else 0",
-    "SEGMENT_LEVELS": "levels of the tree in which a work-item combines its segments",
+    "SEGMENTS_AN_END": "short segments at either end of what a work-item reads",
     "ONE_PART_A_GROUP": "1 where each group has one part of the source, 0 where it has several in turn",
     "GROUP_SIZE": "work-items of a one-dimensional group",
     "SUB_GROUP_WIDTH": "work-items of a sub-group; 1 where that is not known",
@@ -62,7 +62,7 @@ MACROS: Final[Mapping[str, str]] = {
     "ROWS_PER_ITEM": "rows of results of a work-item",
     "GROUP_WIDTH": "columns of a two-dimensional group",
     "GROUP_HEIGHT": "rows of a two-dimensional group",
-    "MOST_REGISTERS": "the most registers of a filter's work-item; 0 where the compiler decides",
+    "MOST_REGISTERS": "the most registers of a work-item; 0 where the compiler decides",
 }
 """Every macro that a plan may define, and its meaning. A kernel file that uses one needs it defined, unless
 it only asks by ``#ifdef`` whether it is.

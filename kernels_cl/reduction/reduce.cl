@@ -14,7 +14,15 @@
 //   combine_groups      makes one result of the groups' (finish/), with the further parameters, arguments and local
 //                       variables that FINISH_PARAMETERS, FINISH_ARGUMENTS and FINISH_LOCALS name
 
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+// differs: CUDA bounds registers in the text; NVIDIA's OpenCL by an option, and only where no group size is declared.
+#if MOST_REGISTERS
+#define GROUP_BOUND
+#else
+#define GROUP_BOUND __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+#endif
+// end differs
+
+__kernel GROUP_BOUND
 void reduce(SOURCE source, const ulong length TRAVERSAL_PARAMETERS,
             __global partial_t *restrict partials FINISH_PARAMETERS) {
   __local partial_t of_group[SCRATCH_PARTIALS];

@@ -2,13 +2,14 @@
 // (pcl: Local-Stride).
 
 typedef struct {
-  ulong first, end, step;
+  ulong start, first, end, step;
 } range_t;
 
 inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   const ulong chunk = (vectors + get_num_groups(0) - 1) / get_num_groups(0);
   const ulong start = chunk * group;
   range_t range;
+  range.start = start;
   range.first = start + local_id;
   OPAQUE_INDEX(range.first);
   range.end = start + chunk < vectors ? start + chunk : vectors;

@@ -14,7 +14,15 @@
 //   combine_groups      makes one result of the groups' (finish/), with the further parameters, arguments and local
 //                       variables that FINISH_PARAMETERS, FINISH_ARGUMENTS and FINISH_LOCALS name
 
-extern "C" __global__ __launch_bounds__(GROUP_SIZE)
+// differs: CUDA bounds registers in the text; NVIDIA's OpenCL by an option, and only where no group size is declared.
+#if MOST_REGISTERS
+#define GROUP_BOUND __maxnreg__(MOST_REGISTERS)
+#else
+#define GROUP_BOUND __launch_bounds__(GROUP_SIZE)
+#endif
+// end differs
+
+extern "C" __global__ GROUP_BOUND
 void reduce(SOURCE source, const ulong length TRAVERSAL_PARAMETERS,
             partial_t *__restrict__ partials FINISH_PARAMETERS) {
   __shared__ partial_t of_group[SCRATCH_PARTIALS];

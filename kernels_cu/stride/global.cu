@@ -2,11 +2,12 @@
 // (pcl: Global-Stride).
 
 typedef struct {
-  ulong first, end, step;
+  ulong start, first, end, step;
 } range_t;
 
 __device__ inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   range_t range;
+  range.start = 0;
   range.first = (ulong)group * GROUP_SIZE + local_id;
   OPAQUE_INDEX(range.first);
   range.end = vectors;

@@ -2,13 +2,14 @@
 // (pcl: Local-Stride).
 
 typedef struct {
-  ulong first, end, step;
+  ulong start, first, end, step;
 } range_t;
 
 __device__ inline range_t vectors_of_item(ulong vectors, uint group, uint local_id) {
   const ulong chunk = (vectors + gridDim.x - 1) / gridDim.x;
   const ulong start = chunk * group;
   range_t range;
+  range.start = start;
   range.first = start + local_id;
   OPAQUE_INDEX(range.first);
   range.end = start + chunk < vectors ? start + chunk : vectors;

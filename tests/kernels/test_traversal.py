@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from backends import Backend
+from harness.kernels import geometry
 from harness.kernels.defaults import default_variant
 from harness.kernels.geometry import turn_of
 from harness.kernels.plan import Scalar, Turn
@@ -33,6 +35,8 @@ from tests.support.machines import CPU, GPU, H200
 CALLS = 3
 """One more than there are ways."""
 SEGMENTS = ReductionVariant(traversal="segments", groups=1, group_size=1)
+SHORT_SEGMENTS = st.sampled_from([1, 256, geometry.SEGMENT_BYTES])
+"""What a grid reads of a short segment, at the most: small sources have more than seven only with few."""
 BACK_AND_FORTH = ReductionVariant(traversal="back_and_forth", groups=1, group_size=1, loads_in_flight=4)
 
 
@@ -68,11 +72,19 @@ def test_every_second_call_goes_backwards(own_backend: Backend, variant: Reducti
     loads=st.sampled_from([1, 2, 8]),
     groups=st.sampled_from([1, 3, "per_problem"]),
     group_size=st.sampled_from([1, 8, 64]),
+    segment_bytes=SHORT_SEGMENTS,
 )
 # The last chunk is shorter than the others by several steps.
-@example(size=5000, stride="local", width=1, loads=1, groups=3, group_size=1)
+@example(size=5000, stride="local", width=1, loads=1, groups=3, group_size=1, segment_bytes=1)
 def test_each_vector_is_read_once_either_way(
-    own_backend: Backend, size: int, stride: Stride, width: int, loads: int, groups: Any, group_size: int
+    own_backend: Backend,
+    size: int,
+    stride: Stride,
+    width: int,
+    loads: int,
+    groups: Any,
+    group_size: int,
+    segment_bytes: int,
 ) -> None:
     axes: dict[str, Any] = {"stride": stride, "vector_width": width, "loads_in_flight": loads}
     axes |= {"groups": groups, "group_size": group_size, "traversal": "back_and_forth"}
@@ -84,38 +96,79 @@ def test_each_vector_is_read_once_either_way(
         (Bandwidth("copy", "uint32", size), BandwidthVariant(**axes)),
     ):
         host = problem.make_source(size)
-        for answer in answers(own_backend, problem, variant, host):
-            assert problem.verify(answer, host).ok
+        with patch.object(geometry, "SEGMENT_BYTES", segment_bytes):
+            for answer in answers(own_backend, problem, variant, host):
+                assert problem.verify(answer, host).ok
 
 
-@given(size=st.integers(1, 3000), loads=st.sampled_from([1, 2, 4]), width=st.sampled_from([1, 4]))
-# All leaves of the tree, one less, and a last segment that some work-items do not have.
-@example(size=32 * 8, loads=4, width=1)
-@example(size=31 * 8, loads=4, width=1)
-@example(size=4 * 8 + 1, loads=4, width=1)
+@given(
+    size=st.integers(1, 3000),
+    loads=st.sampled_from([1, 2, 4]),
+    width=st.sampled_from([1, 4]),
+    segment_bytes=SHORT_SEGMENTS,
+)
+# All segments of one batch, two fewer, and a last segment that some work-items do not have.
+@example(size=7 * 4, loads=4, width=1, segment_bytes=1)
+@example(size=5 * 4, loads=4, width=1, segment_bytes=1)
+@example(size=4 + 1, loads=4, width=1, segment_bytes=1)
 def test_a_sum_of_floats_in_segments_is_the_same_in_each_call(
-    own_backend: Backend, size: int, loads: Any, width: Any
+    own_backend: Backend, size: int, loads: Any, width: Any, segment_bytes: int
 ) -> None:
     problem = Reduction("sum", "float64", (size,))
     host = np.random.default_rng(size).normal(0, 1, size) * 10.0 ** (np.arange(size) % 9)
     variant = replace(SEGMENTS, loads_in_flight=loads, vector_width=width)
-    found = answers(own_backend, problem, variant, host)
+    with patch.object(geometry, "SEGMENT_BYTES", segment_bytes):
+        found = answers(own_backend, problem, variant, host)
     assert problem.verify(found[0], host).ok
     assert [np.float64(each).tobytes() for each in found] == [np.float64(found[0]).tobytes()] * CALLS
 
 
 @pytest.mark.parametrize(
-    ("vectors", "loads", "farthest", "of_segment"),
-    [(1, 1, 0, 1), (16, 1, 1, 1), (99 * 8, 4, 24, 4), (128 * 8, 4, 31, 4), (129 * 8, 4, 16, 8)],
+    ("vectors", "loads", "segments", "of_each", "more"),
+    [
+        (0, 1, 1, 1, 0),
+        (1, 1, 1, 1, 0),
+        (16, 1, 2, 1, 0),
+        (7 * 8, 1, 7, 1, 0),
+        (33 * 8, 4, 5, 8, 0),
+        # Eight work-items read 12 MiB of a short segment, at the most.
+        (7 * 8 * 49152, 4, 7, 49152, 0),
+        (20 * 8 * 49152 + 1, 4, 7, 49152, 13 * 49152 + 4),
+    ],
 )
-def test_segments_are_whole_batches_of_loads_and_no_more_than_the_tree_has_leaves(
-    vectors: int, loads: Any, farthest: int, of_segment: int
+def test_segments_are_whole_batches_of_loads_and_short_at_the_ends(
+    vectors: int, loads: Any, segments: int, of_each: int, more: int
 ) -> None:
     axes: dict[str, Any] = {"vector_width": 4, "group_size": 8, "loads_in_flight": loads}
     variant = replace(SEGMENTS, **axes)
-    assert turn_of(4 * vectors + 3, variant, 1) == (Turn(farthest), Scalar(of_segment))
-    local = replace(variant, stride="local")
-    assert turn_of(3 * 4 * vectors, local, 3) == (Turn(farthest), Scalar(of_segment))
+    expected = Turn(segments - 1), Scalar(segments, "uint32"), Scalar(of_each), Scalar(more)
+    assert turn_of(Reduction("sum", "float64", (4 * vectors + 3,)), variant, 1) == expected
+    if not more:
+        local = replace(variant, stride="local")
+        assert turn_of(Reduction("sum", "uint8", (3 * 4 * vectors + 3,)), local, 3) == expected
+
+
+@pytest.mark.parametrize(
+    ("groups", "group_size", "dialect", "expected"),
+    [
+        (5, 256, "vendor", 48),
+        (2, 512, "vendor", 64),
+        # So many run at a time without being told, so few can have, and so many always fit.
+        (1, 256, "vendor", 0),
+        (8, 512, "vendor", 0),
+        (1, 1, "vendor", 0),
+        (5, 256, "portable", 0),
+    ],
+)
+def test_all_groups_that_read_segments_have_registers(
+    groups: Any, group_size: Any, dialect: Any, expected: int
+) -> None:
+    problem = Reduction("sum", "float64", (4096, 4096))
+    axes: dict[str, Any] = {"groups": groups, "group_size": group_size, "dialect": dialect}
+    made = plan(problem, replace(SEGMENTS, **axes), H200.in_dialect(dialect))
+    assert made.most_registers == made.macros["MOST_REGISTERS"] == expected
+    forward = plan(problem, ReductionVariant(**axes), H200.in_dialect(dialect))
+    assert forward.most_registers == forward.macros["MOST_REGISTERS"] == 0
 
 
 @pytest.mark.parametrize(
@@ -133,9 +186,10 @@ def test_segments_are_whole_batches_of_loads_and_no_more_than_the_tree_has_leave
 def test_the_farthest_vector(vectors: int, stride: Stride, groups: int, farthest: int) -> None:
     axes: dict[str, Any] = {"stride": stride, "groups": 1, "group_size": 8, "traversal": "back_and_forth"}
     variant = ReductionVariant(vector_width=4, **axes)
-    assert turn_of(4 * vectors + 3, variant, groups) == (Turn(farthest),)
-    assert turn_of(4 * vectors + 3, ReductionVariant(), groups) == ()
-    assert turn_of(4 * vectors + 3, replace(variant, groups=PER_PROBLEM), 7) == (Turn(6),)
+    problem = Reduction("max", "uint8", (4 * vectors + 3,))
+    assert turn_of(problem, variant, groups) == (Turn(farthest),)
+    assert turn_of(problem, ReductionVariant(), groups) == ()
+    assert turn_of(problem, replace(variant, groups=PER_PROBLEM), 7) == (Turn(6),)
 
 
 def test_a_filter_takes_the_tiles_of_a_group_so() -> None:
@@ -172,7 +226,7 @@ def test_what_cannot_go_backwards_says_why() -> None:
     (reason,) = violations(
         large, Reduction("sum", "float64", (5000,)), replace(GPU, local_memory_bytes=2**15)
     )
-    assert "a group needs 57344 bytes of local memory, the device has 32768" in reason
+    assert "a group needs 65536 bytes of local memory, the device has 32768" in reason
 
 
 @pytest.mark.parametrize(
