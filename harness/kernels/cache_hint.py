@@ -46,6 +46,10 @@ for the next call (reports/examples, sweep-turns-hints). From there on it gains 
 (sweep-traversal-edge)."""
 _UNHINTED_SHARE: Final = 1 / 3
 """The part from which on it does so where the device takes no hint (sweep-traversal-edge-types)."""
+_SUMMED_SHARE: Final = 3 / 4
+"""The part from which on sums of floats gain by segments where the device takes no hint (sweep-segments)."""
+_SUMMED_BYTES: Final = 4
+"""Of the narrowest elements that do."""
 _STORED_CACHES: Final = 2
 """A filter's source up to this many times the L2 cache is better kept by streaming stores alone
 (sweep-traversal-masks, sweep-traversal-types)."""
@@ -182,8 +186,8 @@ def gains_back_and_forth(problem: Reduction | Laplace, device: DeviceInfo) -> bo
     again and again, up to a tenth less beside the hint, and about as much where it is not (reports/examples,
     sweep-traversal). Of a filter where the cache can hardly keep the source beside its result: up to a
     quarter less time, and about as much where the source comes from memory (sweep-traversal-masks,
-    sweep-traversal-types, sweep-traversal-edge and sweep-traversal-edge-types). Sums of floats go forward, so
-    that they are the same in each call; other GPUs do, too, which nobody has measured.
+    sweep-traversal-types, sweep-traversal-edge and sweep-traversal-edge-types). Sums of floats are not to
+    differ from call to call: see :func:`gains_by_segments`. Other GPUs go forward, which nobody has measured.
     """
     if device.compute_capability < RESIDENT_CAPABILITY:
         return False
@@ -195,6 +199,23 @@ def gains_back_and_forth(problem: Reduction | Laplace, device: DeviceInfo) -> bo
     is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
     passes = problem.source_bytes > device.cache_bytes if is_hinted else kept < SIXTEENTHS
     return kept > 0 and passes and not problem.adds_floats
+
+
+def gains_by_segments(problem: Reduction, device: DeviceInfo) -> bool:
+    """Whether a GPU takes a source's segments back and forth by default: of a sum of floats, where the L2
+    cache can keep a part of the source; beside ``resident`` only where the source is larger than the cache.
+
+    On an H200 that takes up to a twelfth less time beside the hint where the source is read again and again,
+    and up to a quarter less without one; where it is not, up to a hundredth and a twentieth more
+    (reports/examples, sweep-segments). Elements of two bytes have too many sums in registers for that.
+    """
+    is_summed = problem.adds_floats and problem.element.itemsize >= _SUMMED_BYTES
+    if device.compute_capability < RESIDENT_CAPABILITY or not is_summed:
+        return False
+    is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
+    share = 1 if is_hinted else _SUMMED_SHARE
+    kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
+    return kept > 0 and problem.source_bytes > share * device.cache_bytes
 
 
 def possible_hint(

@@ -73,7 +73,7 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
     loads = 2 if few_loads or (itemsize >= WIDE and (is_far or few_issued)) else 4
     hint = default_hint(problem, LOAD_BYTES, device)
     width = LOAD_BYTES // itemsize
-    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint)
+    base = ReductionVariant(vector_width=width, compare="builtin", cache_hint=hint, groups=1)
     preferred: dict[str, Any] = {
         axis: next(
             name
@@ -82,12 +82,13 @@ def _reduction(problem: Reduction, device: DeviceInfo, dialect: Dialect) -> Redu
         )
         for axis, rows in VALUES.items()
     }
-    if hint == "resident" or preferred["traversal"] == "back_and_forth":
+    if hint == "resident" or preferred["traversal"] != "forward":
         # All groups should run at a time, whatever registers they take (sweep-resident, sweep-resident-far).
         is_far, loads, items_a_unit, wanted = False, 4, 1280, 256
     finish = FINISHES[preferred["finish"]]
-    if dialect == "portable" and preferred["finish"] == "flagged":
-        # Flags are read by atomics there: half as many are up to 9 % faster (sweep-portable-floats).
+    if dialect == "portable" and preferred["finish"] == "flagged" and preferred["traversal"] != "segments":
+        # Flags are read by atomics there: half as many are up to 9 % faster (sweep-portable-floats), but for
+        # segments (sweep-segments).
         wanted = max(wanted, 512)
     group_size = min(max(wanted, finish.group_size(problem)), _largest_group(device))
     variant = replace(

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from harness.devices import DeviceInfo
-from harness.kernels.cache_hint import gains_back_and_forth
+from harness.kernels.cache_hint import gains_back_and_forth, gains_by_segments
 from harness.problems import Reduction
 from harness.problems.dtypes import Dtype
 from harness.variants import axes
@@ -97,7 +97,7 @@ class _BackAndForth(Value):
 
 class _Segments(_BackAndForth):
     def is_preferred(self, problem: Reduction, device: DeviceInfo) -> bool:
-        return False
+        return gains_by_segments(problem, device)
 
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         yield from super().violations(variant, problem, device)

@@ -239,7 +239,12 @@ def test_what_cannot_go_backwards_says_why() -> None:
         # So much that hardly a part of it stays.
         ("max", "uint8", 32768, "forward", "forward"),
         # The same in each call.
-        ("sum", "float32", 8192, "forward", "forward"),
+        ("sum", "float32", 3328, "forward", "forward"),
+        ("sum", "float32", 4096, "segments", "segments"),
+        ("norm_l1", "float64", 2560, "forward", "segments"),
+        ("sum", "float64", 8192, "segments", "segments"),
+        ("sum", "float64", 16384, "forward", "forward"),
+        ("sum", "float16", 8192, "forward", "forward"),
         ("minmaxloc", "uint8", 8192, "forward", "forward"),
     ],
 )
