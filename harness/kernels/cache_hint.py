@@ -46,8 +46,10 @@ for the next call (reports/examples, sweep-turns-hints). From there on it gains 
 (sweep-traversal-edge)."""
 _UNHINTED_SHARE: Final = 1 / 3
 """The part from which on it does so where the device takes no hint (sweep-traversal-edge-types)."""
-_SUMMED_SHARE: Final = 3 / 4
-"""The part from which on sums of floats gain by segments where the device takes no hint (sweep-segments)."""
+_SUMMED_SHARE, _UNHINTED_SUMMED_SHARE = 5 / 4, 3 / 4
+"""The part from which on sums of floats gain by segments: beside a hint, and where the device takes none
+(sweep-segments). A little beyond the cache they take up to a thirtieth more time from memory beside the hint,
+and gain about as much else (h200-libraries beside h200-libraries-before-segments)."""
 _SUMMED_BYTES: Final = 4
 """Of the narrowest elements that do."""
 _STORED_CACHES: Final = 2
@@ -206,14 +208,14 @@ def gains_by_segments(problem: Reduction, device: DeviceInfo) -> bool:
     cache can keep a part of the source; beside ``resident`` only where the source is larger than the cache.
 
     On an H200 that takes up to a twelfth less time beside the hint where the source is read again and again,
-    and up to a quarter less without one; where it is not, up to a hundredth and a twentieth more
+    and up to a third less without one; where it is not, up to a fiftieth and a twentieth more
     (reports/examples, sweep-segments). Elements of two bytes have too many sums in registers for that.
     """
     is_summed = problem.adds_floats and problem.element.itemsize >= _SUMMED_BYTES
     if device.compute_capability < RESIDENT_CAPABILITY or not is_summed:
         return False
     is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
-    share = 1 if is_hinted else _SUMMED_SHARE
+    share = _SUMMED_SHARE if is_hinted else _UNHINTED_SUMMED_SHARE
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     return kept > 0 and problem.source_bytes > share * device.cache_bytes
 

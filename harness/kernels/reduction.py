@@ -30,9 +30,9 @@ def plan(problem: Reduction, variant: ReductionVariant, device: DeviceInfo) -> K
 
 def _most_registers(variant: ReductionVariant, device: DeviceInfo) -> int:
     """Of a work-item that reads segments, which takes many, the most with which all groups of a compute unit
-    run at a time, where NVIDIA's compilers can be told; else 0. Left to themselves they take up to 64 on an
-    H200, so that the last fifth of the groups run alone: half as long again (reports/examples,
-    sweep-segments).
+    run at a time, where NVIDIA's compilers can be told; else 0. Left to themselves they took up to 64 on an
+    H200, so that the last groups ran alone: up to half as long again (reports/examples,
+    h200-sweep-segments-tree).
     """
     if variant.traversal != "segments" or not device.ptx or isinstance(variant.groups, str):
         return 0

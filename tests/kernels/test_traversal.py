@@ -240,7 +240,8 @@ def test_what_cannot_go_backwards_says_why() -> None:
         ("max", "uint8", 32768, "forward", "forward"),
         # The same in each call.
         ("sum", "float32", 3328, "forward", "forward"),
-        ("sum", "float32", 4096, "segments", "segments"),
+        ("sum", "float32", 4096, "forward", "segments"),
+        ("sum", "float64", 3328, "segments", "segments"),
         ("norm_l1", "float64", 2560, "forward", "segments"),
         ("sum", "float64", 8192, "segments", "segments"),
         ("sum", "float64", 16384, "forward", "forward"),

@@ -8,13 +8,15 @@ from statistics import median
 import pandas as pd
 
 from tests.support.figures import KERNELS, RESULTS, Figure
-from tests.support.recorded import OWN, ends, table, where
+from tests.support.recorded import OWN, contexts, ends, table, where
 
 RUN, LIMITS, FILTERS = (f"h200-sweep-traversal{end}" for end in ("", "-limits", "-filters"))
 MASKS, TYPES, GROUPS, EDGE, EDGE_TYPES = (
     f"h200-sweep-traversal-{of}" for of in ("masks", "types", "groups", "edge", "edge-types")
 )
+SEGMENTS, TREE = "h200-sweep-segments", "h200-sweep-segments-tree"
 BACK = "back_and_forth"
+PORTABLE = "portable opencl", "portable cuda"
 CACHE = 60 * 2**20
 """Bytes of an H200's L2 cache."""
 
@@ -51,6 +53,46 @@ def from_memory() -> tuple[float, float]:
     rows = rows[rows["source_bytes"] > 50e6]
     found = [both_ways(each) for _, each in rows.groupby(["problem", "backend"])]
     return ends(forward / back for back, forward in found)
+
+
+def summed(problem: str, backend: str, cached: str = "hot", run: str = SEGMENTS) -> list[float]:
+    """A sum of floats in us as it is by default, by segments, and forward as it was."""
+    rows = where(table(run), problem=problem, backend=backend, cache=cached)
+    by_segments = rows["variant"].str.contains("l4 global 5/unit of 256 .* segments")
+    if backend in OWN:
+        by_segments &= rows["variant"].str.contains("resident")
+    forward = ~rows["variant"].str.contains(f"segments|{BACK}")
+    return [1e6 * float(each["queue"].item()) for each in (rows[by_segments], rows[forward])]
+
+
+def sums_as_fast(*backends: str, cached: str = "hot") -> tuple[float, float]:
+    """How many times as fast sums of floats are by segments from where on they have them: from 5/4 of the
+    cache on, portable ones from 3/4 of it on; of cold ones all.
+    """
+    rows = where(table(SEGMENTS), cache=cached)
+    least = 3 / 4 * CACHE if cached == "cold" or "portable opencl" in backends else 5 / 4 * CACHE
+    problems = rows[rows["source_bytes"] > least]["problem"].unique()
+    assert len(problems) == (2 if cached == "cold" else 8 if least < CACHE else 5)
+    pairs = [summed(problem, backend, cached) for problem in problems for backend in backends]
+    return ends(forward / by_segments for by_segments, forward in pairs)
+
+
+def a_little_beyond(cached: str) -> list[float]:
+    """OpenCL's sum of 64 MiB of float32 in us, by segments and before, in two runs of `libraries`."""
+    names = "h200-libraries", "h200-libraries-before-segments"
+    wanted = {"problem": "sum float32 4096x4096", "backend": "opencl", "cache": cached}
+    return [1e6 * float(where(table(name), **wanted)["queue"].item()) for name in names]
+
+
+def in_a_tree() -> list[float]:
+    """Registers of a work-item with 32 segments in a tree, at the most, of five groups a compute unit; and
+    what OpenCL's sum of float32 at 8192x8192 took so, in us.
+    """
+    rows = where(table(TREE), backend=OWN)
+    rows = rows[rows["variant"].str.contains("5/unit of 256 .* segments")]
+    assert contexts(SEGMENTS)[:2] == (4, 4)
+    registers = rows["resources"].str.extract(r" (\d+) registers")[0].astype(int)
+    return [registers.max(), summed("sum float32 8192x8192", "opencl", run=TREE)[0]]
 
 
 def minmax_of_bytes() -> list[float]:
@@ -131,6 +173,40 @@ SENTENCES: list[Figure] = [
         "uint8 at 8192x8192 in OpenCL with {:.1f} us and {:.1f}; from a cold cache they are {:.2f} to {:.2f} "
         "times as fast.",
         lambda: [*times_as_fast(), *minmax_of_bytes(), *from_memory()],
+    ),
+    (
+        RESULTS,
+        "Portable OpenCL's of float64 at 2560x2560 takes {:.1f} us so, {:.1f} forward, OpenCL's own of "
+        "float32 at 8192x8192 {:.1f} and {:.1f} ([sweep]",
+        lambda: [
+            *summed("sum float64 2560x2560", "portable opencl"),
+            *summed("sum float32 8192x8192", "opencl"),
+        ],
+    ),
+    (
+        RESULTS,
+        "In both APIs those of 88 to 537 MB are {:.2f} to {:.2f} times as fast so beside the hint, portable "
+        "ones of 52 to 537 MB {:.2f} to {:.2f} times; from a cold cache {:.2f} to {:.2f} and {:.2f} to "
+        "{:.2f} times.",
+        lambda: [
+            *sums_as_fast(*OWN),
+            *sums_as_fast(*PORTABLE),
+            *sums_as_fast(*OWN, cached="cold"),
+            *sums_as_fast(*PORTABLE, cached="cold"),
+        ],
+    ),
+    (
+        RESULTS,
+        "a sum of float32 at 4096x4096, a little more than the cache holds, takes {:.1f} us so in OpenCL "
+        "from memory, [{:.1f} before](../reports/examples/h200-libraries-before-segments.jsonl.xz), and "
+        "{:.1f} and {:.1f} hot:",
+        lambda: [*a_little_beyond("cold"), *a_little_beyond("hot")],
+    ),
+    (
+        RESULTS,
+        "took up to {} registers, so that not all groups ran at a time, and OpenCL's sum of float32 at "
+        "8192x8192 {:.1f} us ([sweep]",
+        in_a_tree,
     ),
     (
         RESULTS,
