@@ -19,7 +19,7 @@ from harness.results.statistics import geometric_mean
 from harness.suites.files import load_suite
 from reports.clock_comparison import agreements, mean_table
 from reports.ratios import comparisons, library_pairs
-from tests.support.recorded import FOLDER, ROOT, table
+from tests.support.recorded import FOLDER, ROOT, outdated, table
 
 ROW = re.compile(
     r"^\| \[\S+\]\((?P<file>\S+)\) \| (?P<question>[^|]+\?) "
@@ -59,6 +59,23 @@ def test_a_recorded_run_is_what_the_table_says(name: str) -> None:
     assert told == made
     # A suite that is given by a path lay elsewhere then.
     assert told_suite == made_suite or (made_suite.endswith(".toml") and (ROOT / told_suite).is_file())
+
+
+def defaults_since() -> list[tuple[str, list[str]]]:
+    """The runs of docs/recorded-runs.md with the problems whose default is said to be another today."""
+    document = (ROOT / "docs" / "recorded-runs.md").read_text(encoding="utf-8")
+    _, rest = document.split("| runs | problems whose default is another today |\n|---|---|\n")
+    rows = [line.strip("| ").split(" | ") for line in rest.split("\n\n")[0].splitlines()]
+    return [
+        (name, [] if lacks == "none" else lacks.split(", "))
+        for names, lacks in rows
+        for name in names.split(", ")
+    ]
+
+
+@pytest.mark.parametrize(("name", "problems"), defaults_since())
+def test_a_recorded_run_has_todays_defaults_but_of_what_is_named(name: str, problems: list[str]) -> None:
+    assert outdated(name) == problems
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.name)

@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pydantic import TypeAdapter
 
+from harness.devices import DeviceInfo
+from harness.kernels.defaults import default_variant
+from harness.problems import Laplace, Reduction
 from harness.results.runfile import Run, load_run
 from harness.results.statistics import by_block, geometric_mean
+from harness.variants.axes import LaplaceVariant, ReductionVariant, Variant
 from reports.dataset import frame
 from reports.ratios import comparisons, library_pairs
 from reports.repeatability import Repeated, repeated
@@ -21,6 +26,7 @@ from reports.repeatability import Repeated, repeated
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "examples"
 OWN = ["opencl", "cuda"]
+_DEVICE = TypeAdapter(DeviceInfo)
 
 
 @cache
@@ -28,6 +34,31 @@ def run_of(name: str) -> Run:
     """A recorded run by its name without endings: ``h200-quick``."""
     (path,) = FOLDER.glob(f"{name}.jsonl.*")
     return load_run(path)
+
+
+def outdated(name: str) -> list[str]:
+    """The problems of a recorded run that it did not measure in what is the default today, in one of the APIs
+    and dialects that it measured them in, on the device as it describes it.
+    """
+    devices = {
+        (device.backend, device.index): device
+        for device in map(_DEVICE.validate_python, run_of(name).environment["devices"])
+        if device.backend in OWN
+    }
+    measured: dict[tuple[Any, ...], set[Variant]] = {}
+    for case in (record.case for record in run_of(name).records if record.status == "ok"):
+        if (case.backend, case.device) in devices and isinstance(case.problem, (Reduction, Laplace)):
+            assert isinstance(case.variant, (ReductionVariant, LaplaceVariant))
+            key = case.backend, case.device, case.problem, case.cache, case.variant.dialect
+            measured.setdefault(key, set()).add(case.variant)
+    assert measured
+    return sorted(
+        {
+            problem.label
+            for (backend, device, problem, _, dialect), variants in measured.items()
+            if default_variant(problem, devices[backend, device], dialect) not in variants
+        }
+    )
 
 
 @cache
