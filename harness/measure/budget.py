@@ -108,9 +108,10 @@ Share = Mapping[str, Budget]
 def every_clock(samples: int = 15, seconds: float = 2.0, samples_once: int | None = None) -> Share:
     """The share of a case's first trial: so many samples of the primary clock, and ``samples_once`` of the
     others, which no other trial takes. Half of the ``seconds`` are the primary clock's, which is the first
-    and warms the device up for the others.
+    and warms the device up for the others. An interruption may take all the seconds that another clock has:
+    it still takes as many samples as one bad one is lost among.
     """
-    other = Budget(samples_once or samples, seconds / 8, least=1, warm_up=_WARM_ALREADY)
+    other = Budget(samples_once or samples, seconds / 8, least=AMONG, warm_up=_WARM_ALREADY)
     return {
         "queue": Budget(samples, seconds / 2),
         **dict.fromkeys(("launch", "event", "round_trip", "kernel"), other),
