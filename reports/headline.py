@@ -87,11 +87,15 @@ def _headline(
     count = _FINDINGS + len(portable)
     rest = [*first[count:], *map(_sentence, others), *_marked(main), *_warnings(rows)]
     findings = tuple(first[:count])
-    return Headline(device, physical, above, verdict_sentence(main), _caveat(rows), findings, tuple(rest))
+    caveat = _caveat(rows)
+    answer = verdict_sentence(main, "In one context: " if caveat else "")
+    return Headline(device, physical, above, answer, caveat, findings, tuple(rest))
 
 
-def verdict_sentence(comparison: Comparison) -> str:
-    """What the verdicts on all pairs say, the most frequent first and what is undecided last."""
+def verdict_sentence(comparison: Comparison, within: str = "") -> str:
+    """What the verdicts on all pairs say, the most frequent first and what is undecided last; before that,
+    ``within`` what they hold.
+    """
     pairs = comparison.fastest
     counts = verdict_counts(pairs)
     # What is undecided comes last, unless it is the most.
@@ -103,11 +107,12 @@ def verdict_sentence(comparison: Comparison) -> str:
     ]
     told = "; ".join(parts)
     if comparison.second == "CUDA":
+        told = within + told
         return f"{told[0].upper()}{told[1:]}."
     absent = "CUDA" if comparison.first.endswith("OpenCL") else "OpenCL"
     return (
         f"{absent} has no result on this device, so this is not OpenCL against CUDA. "
-        f"Beside {comparison.against}: {told}."
+        f"Beside {comparison.against}: {within.lower()}{told}."
     )
 
 

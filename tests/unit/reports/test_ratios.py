@@ -139,7 +139,7 @@ def test_summary_counts_verdicts() -> None:
     (headline,) = headlines(frame(run), [comparison])
     assert "3 cases: 1 faster, 2 slower" in headline.findings[0]
     assert headline.answer == (
-        "OpenCL is slower in 2 of 3 cases, up to 3.00 times as slow; "
+        "In one context: OpenCL is slower in 2 of 3 cases, up to 3.00 times as slow; "
         "OpenCL is faster in 1, up to 2.00 times as fast."
     )
     assert headline.findings[1].startswith("The largest difference is 0.33x (")
@@ -180,6 +180,7 @@ def test_an_answer_that_rests_on_one_context_says_so(run: Run, is_told: bool) ->
     (headline,) = headlines(frame(run), comparisons(frame(run)))
     said = "All cases had one context of the device, and no interval holds what another would have drawn"
     assert headline.caveat.startswith(said) == is_told
+    assert headline.answer.startswith("In one context: ") == is_told
     assert (said in " ".join(Page(reports.render(run, "harness run quick")).text)) == is_told
     assert (said in " ".join(conclusion(run))) == is_told
 
