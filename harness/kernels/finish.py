@@ -45,6 +45,8 @@ class Finish(Value, ABC):
 
     is_combined_at_once: ClassVar[bool] = False
     """Whether every group adds its partial result to the answer by itself, and none waits for the others."""
+    local_bytes: ClassVar[int] = 0
+    """Of local memory that a group takes for it (FINISH_LOCALS)."""
 
     @abstractmethod
     def plan(self, problem: Reduction, variant: ReductionVariant, groups: int) -> KernelPlan:
@@ -117,6 +119,8 @@ class _Relaunch(_Host):
 
 class _LastGroup(Finish):
     """The last group to take a ticket combines them."""
+
+    local_bytes = 4
 
     def violations(self, variant: ReductionVariant, problem: Reduction, device: DeviceInfo) -> Iterator[str]:
         if not device.orders_groups:

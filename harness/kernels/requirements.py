@@ -117,7 +117,7 @@ def _reduction_violations(variant: ReductionVariant, problem: Reduction, device:
     if problem.parts.kernel == "count_nonzero" and counts >= MAX_COUNT:
         found.append(f"a work-item meets {vectors} vectors and counts in 32 bits; more groups help")
     partials = TREES[variant.tree].scratch_partials(variant, device) + segment_partials(variant)
-    local = partials * problem.partial_dtype.itemsize
+    local = partials * problem.partial_dtype.itemsize + FINISHES[variant.finish].local_bytes
     if local > device.local_memory_bytes:
         limit = device.local_memory_bytes
         found.append(f"a group needs {local} bytes of local memory, the device has {limit}")

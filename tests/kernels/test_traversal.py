@@ -227,6 +227,10 @@ def test_what_cannot_go_backwards_says_why() -> None:
         large, Reduction("sum", "float64", (5000,)), replace(GPU, local_memory_bytes=2**15)
     )
     assert "a group needs 65536 bytes of local memory, the device has 32768" in reason
+    # All but what tells a group that it is the last.
+    large = replace(large, tree="quad", finish="last_group")
+    (reason,) = violations(large, Reduction("max", "int32", (5000,)), replace(GPU, local_memory_bytes=2**15))
+    assert reason == "a group needs 32772 bytes of local memory, the device has 32768"
 
 
 @pytest.mark.parametrize(
