@@ -16,6 +16,10 @@ from harness.kernels.view import problem_from_text, variant_of
 KNOWN = {
     "gfx1100, waves of 32": {"norm_l1 int8 2560x2560"},
     "gfx1201, waves of 32": {"norm_l1 int8 2560x2560"},
+    "sm_86, waves of 32": {
+        "norm_l1 int64 2560x2560",
+        "norm_l1 uint64 2560x2560",
+    },
     "sm_90, waves of 32": {
         "norm_l1 int64 2560x2560",
     },
