@@ -195,10 +195,10 @@ def gains_back_and_forth(problem: Reduction | Laplace, device: DeviceInfo) -> bo
         return False
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     if isinstance(problem, Laplace):
-        is_hinted = not any(HINTS["streaming"].violations(LEAST_BYTES, problem.dtype, device))
+        is_hinted = possible_hint("streaming", problem, LEAST_BYTES, device) != "none"
         share = STREAMED_SHARE if is_hinted else _UNHINTED_SHARE
         return kept > 0 and problem.source_bytes > share * device.cache_bytes
-    is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
+    is_hinted = possible_hint("resident", problem, LEAST_BYTES, device) != "none"
     passes = problem.source_bytes > device.cache_bytes if is_hinted else kept < SIXTEENTHS
     return kept > 0 and passes and not problem.adds_floats
 
@@ -209,12 +209,13 @@ def gains_by_segments(problem: Reduction, device: DeviceInfo) -> bool:
 
     On an H200 that takes up to a twelfth less time beside the hint where the source is read again and again,
     and up to a third less without one; where it is not, up to a fiftieth and a twentieth more
-    (reports/examples, sweep-segments). Elements of two bytes have too many sums in registers for that.
+    (reports/examples, sweep-segments and h200-libraries). Elements of two bytes have too many sums in
+    registers for that.
     """
     is_summed = problem.adds_floats and problem.element.itemsize >= _SUMMED_BYTES
     if device.compute_capability < RESIDENT_CAPABILITY or not is_summed:
         return False
-    is_hinted = not any(HINTS["resident"].violations(LEAST_BYTES, problem.dtype, device))
+    is_hinted = possible_hint("resident", problem, LEAST_BYTES, device) != "none"
     share = _SUMMED_SHARE if is_hinted else _UNHINTED_SUMMED_SHARE
     kept = kept_sixteenths(problem.source_bytes, device.cache_bytes)
     return kept > 0 and problem.source_bytes > share * device.cache_bytes

@@ -15,6 +15,7 @@ _CUDA_GROUPS_DOWN = 65535
 """CUDA's limit in its second dimension."""
 SEGMENTS_AN_END = 3
 """Short segments at either end of what a work-item reads (kernels_*/traversal/segments)."""
+_MOST_SEGMENTS = 2 * SEGMENTS_AN_END + 1
 SEGMENT_BYTES = 12 * 2**20
 """What a grid reads of a short segment, at the most: a fifth of an H200's L2 cache."""
 
@@ -69,16 +70,15 @@ def _segments(batches: int, batch: int, vector_bytes: int) -> tuple[Turn | Scala
     many more of the one between the ends: of so many ``batches`` of vectors, of each of which the grid reads
     ``vector_bytes``.
     """
-    most = 2 * SEGMENTS_AN_END + 1
-    of_each = max(1, min(-(-batches // most), SEGMENT_BYTES // (batch * vector_bytes)))
-    segments = min(most, max(1, -(-batches // of_each)))
-    more = max(0, batches - most * of_each)
+    of_each = max(1, min(-(-batches // _MOST_SEGMENTS), SEGMENT_BYTES // (batch * vector_bytes)))
+    segments = min(_MOST_SEGMENTS, max(1, -(-batches // of_each)))
+    more = max(0, batches - _MOST_SEGMENTS * of_each)
     return Turn(segments - 1), Scalar(segments, "uint32"), Scalar(of_each * batch), Scalar(more * batch)
 
 
 def segment_partials(variant: ReductionVariant) -> int:
     """Partial results of its segments that a work-group keeps in local memory."""
-    return (2 * SEGMENTS_AN_END + 1) * variant.group_size if variant.traversal == "segments" else 0
+    return _MOST_SEGMENTS * variant.group_size if variant.traversal == "segments" else 0
 
 
 def tiles_turn(problem: Laplace, variant: LaplaceVariant, device: DeviceInfo) -> tuple[Turn, ...]:

@@ -1,6 +1,7 @@
 // Which vectors a work-item reads: every vector at a distance of the grid's size; neighbours read neighbouring vectors
 // (pcl: Global-Stride).
 
+// start: where the vectors of all work-items begin.
 typedef struct {
   ulong start, first, end, step;
 } range_t;

@@ -1,6 +1,7 @@
 // Which vectors a work-item reads: every vector at a distance of the group's size within the group's contiguous chunk
 // (pcl: Local-Stride).
 
+// start: where the group's chunk begins.
 typedef struct {
   ulong start, first, end, step;
 } range_t;
